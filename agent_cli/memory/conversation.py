@@ -88,7 +88,7 @@ class Conversation:
         return found[::-1]
 
     def note_on_last_result(self, note: str) -> bool:
-        """Add one line to the newest tool result, if the history ends with one."""
+        """Add one paragraph to the newest tool result, if the history ends with one."""
         last = self._messages[-1] if self._messages else None
         if not isinstance(last, ToolMessage) or last.pending:
             return False
