@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from agent_cli.errors import HistoryError
+from agent_cli.memory.repair import repair_history
 from agent_cli.messages import (
     PENDING_TEXT,
-    UNKNOWN_OUTCOME_TEXT,
     AssistantMessage,
     Message,
     ToolMessage,
@@ -68,6 +68,8 @@ class Conversation:
 
     def resolve(self, result: ToolMessage) -> None:
         """Replace the pending result of a call of the newest batch."""
+        if result.pending:
+            raise HistoryError(f"a pending result is no result: {result.tool_call_id!r}")
         for index in range(len(self._messages) - 1, -1, -1):
             message = self._messages[index]
             if not isinstance(message, ToolMessage):
@@ -96,18 +98,27 @@ class Conversation:
         return True
 
     def repair(self) -> int:
-        """Turn pending results (of a killed process) into "outcome unknown"; returns how many."""
-        count = 0
-        for index, message in enumerate(self._messages):
-            if isinstance(message, ToolMessage) and message.pending:
-                self._replace(index, replace(message, content=UNKNOWN_OUTCOME_TEXT, pending=False))
-                count += 1
+        """Make the history valid: pending results (of a killed process) become "outcome unknown",
+        what cannot be mended is left out. Returns how many messages that concerned."""
+        repaired = repair_history(self._messages)
+        count = repaired.interrupted + repaired.mended
+        if not count:
+            return 0
+        same = 0
+        for old, new in zip(self._messages, repaired.messages, strict=False):
+            if old is not new:
+                break
+            same += 1
+        self.truncate(same)
+        self._append(repaired.messages[same:])
         return count
 
     def truncate(self, length: int) -> None:
         """Take back everything from index ``length`` on (``/undo``)."""
+        if not 0 <= length <= len(self._messages):
+            raise HistoryError(f"cannot take {len(self._messages)} messages back to {length}")
         del self._messages[length:]
-        self._checked = min(self._checked, length)
+        self._checked = min(self._checked, self._last_boundary())
         if self._sink:
             self._sink.truncated(length)
 

@@ -14,11 +14,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal
 
 Line = Mapping[str, str]
 Write = Callable[[Line], None]
-Outcome = Literal["known", "unknown"]
 
 
 def _nowhere(line: Line) -> None:
@@ -39,19 +37,18 @@ class Journal:
         self._running.clear()
         self._write = write
 
-    def begin(self, turn_id: str, signature: str, effect: str) -> str:
+    def begin(self, turn_id: str, signature: str, call_id: str) -> str:
         """Note that a state-changing call is about to run. Returns its idempotency key, which is
         made of turn, call signature and how often the turn has begun this call."""
         ordinal = self._ordinals.get((turn_id, signature), 0) + 1
         key = hashlib.sha256(f"{turn_id}\0{signature}\0{ordinal}".encode(errors="replace")).hexdigest()[:24]
-        self._record(
-            {"event": "begin", "key": key, "turn": turn_id, "signature": signature, "effect": effect}
-        )
+        line = {"event": "begin", "key": key, "turn": turn_id, "signature": signature, "call": call_id}
+        self._record(line)
         return key
 
-    def finish(self, key: str, outcome: Outcome) -> None:
-        """Note how a call ended: ``known`` (it worked or it failed) or ``unknown`` (it may have worked)."""
-        self._record({"event": "finish", "key": key, "outcome": outcome})
+    def finish(self, key: str, *, known: bool) -> None:
+        """Note that a call ended; not ``known`` if it may or may not have worked (a timeout)."""
+        self._record({"event": "finish", "key": key, "outcome": "known" if known else "unknown"})
 
     def outcome_unknown(self, signature: str) -> bool:
         """Whether a repeat of this call has to wait until somebody looked."""
@@ -66,7 +63,7 @@ class Journal:
         if signature in self._doubtful - self._refused:
             self._record({"event": "refused", "signature": signature})
 
-    def read_succeeded(self) -> None:
+    def verified(self) -> None:
         """A read worked: the model had a chance to look, so nothing is in doubt any more."""
         if self._doubtful:
             self._record({"event": "read"})
@@ -79,7 +76,7 @@ class Journal:
     def abandon(self) -> None:
         """The turn ended: calls that are still running will not report back."""
         for key in tuple(self._running):
-            self.finish(key, "unknown")
+            self.finish(key, known=False)
 
     def _record(self, line: Line) -> None:
         self._write(line)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
+from agent_cli.clock import Clock, SystemClock
 from agent_cli.events import Event
 from agent_cli.limits import Limits
 from agent_cli.memory.conversation import Conversation
@@ -86,12 +88,20 @@ class Session:
     journal: Journal = field(default_factory=Journal)
     files: SpillFolder | None = None
     cut: Cut = NOTHING_CUT
+    clock: Clock = field(default_factory=SystemClock)
+    rng: random.Random = field(default_factory=random.Random)
     _last_turn_id: str = ""
 
     @classmethod
-    def in_memory(cls, messages: Iterable[Message] = ()) -> Session:
-        """A session that writes nothing anywhere."""
-        return cls("", Conversation(messages))
+    def in_memory(
+        cls,
+        messages: Iterable[Message] = (),
+        *,
+        clock: Clock | None = None,
+        rng: random.Random | None = None,
+    ) -> Session:
+        """A session that writes nothing anywhere. ``clock`` and ``rng`` make its turns exact in tests."""
+        return cls("", Conversation(messages), clock=clock or SystemClock(), rng=rng or random.Random())
 
     @property
     def messages(self) -> Sequence[Message]:
