@@ -61,17 +61,6 @@ FIELD_NAMES: tuple[str, ...] = tuple(field.name for field in fields(Limits))
 WHOLE_NUMBERS: frozenset[str] = frozenset(
     field.name for field in fields(Limits) if str(field.type).startswith("int")
 )
-PRESETS: dict[str, Limits] = {
-    "quick": Limits(),
-    "deep": Limits(
-        max_steps=50,
-        max_tokens=1_000_000,
-        max_seconds=1_800.0,
-        tool_timeout=120.0,
-        max_tool_chars=20_000,
-        max_failures=8,
-    ),
-}
 
 
 def field_name(name: str) -> str:
@@ -118,3 +107,16 @@ def _check(name: str, value: object) -> None:
         raise ValueError(f"{name} cannot be negative, got {value!r}: 0 allows nothing, 'off' is unlimited")
     if value > _ABSURD:
         raise ValueError(f"{name} is absurdly large, got {value!r}: say 'off' for unlimited")
+
+
+PRESETS: dict[str, Limits] = {
+    "quick": Limits(),
+    "deep": Limits(
+        max_steps=50,
+        max_tokens=1_000_000,
+        max_seconds=1_800.0,
+        tool_timeout=120.0,
+        max_tool_chars=20_000,
+        max_failures=8,
+    ),
+}
