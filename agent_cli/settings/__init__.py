@@ -1,0 +1,206 @@
+"""Settings: one frozen value, built from layers, that knows where each of its parts came from.
+
+Defaults < the customary ``OPENAI_*`` variables < ``config.toml`` < the project's ``.env`` (or the
+file given with ``--env-file``) < environment < flags. Slash commands change values later, in memory.
+Everything wrong is reported together, each with the name of its source.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from agent_cli.approval import ApprovalMode
+from agent_cli.errors import ConfigError
+from agent_cli.limits import FIELD_NAMES, Limits
+from agent_cli.settings.secret import Secret
+from agent_cli.settings.sources import (
+    Given,
+    Layer,
+    Problem,
+    read_config_file,
+    read_env_file,
+    read_flags,
+    read_variables,
+)
+from agent_cli.settings.table import BY_NAME, CUSTOMARY, HOME_VARIABLE, TABLE, Setting
+from agent_cli.text import Catalog, Language, detect_language
+
+__all__ = ["TABLE", "Secret", "Setting", "Settings", "load"]
+
+PROJECT_FILE = ".env"
+CONFIG_FILE = "config.toml"
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the program runs with.
+
+    ``home`` is the state folder (sessions, records, logs), ``config_file`` the user's file, which
+    need not exist. ``origins`` tells for each setting by name where its value came from.
+    ``warnings`` are lines for people. ``tools`` are comma-separated name patterns, ``system`` a text.
+    """
+
+    home: Path
+    config_file: Path
+    base_url: str = ""
+    api_key: Secret | None = None
+    model: str = ""
+    lang: Language = "en"
+    approve: ApprovalMode = "ask"
+    tools: str = BY_NAME["tools"].default
+    system: str = ""
+    weather_url: str = BY_NAME["weather_url"].default
+    limits: Limits = field(default_factory=Limits)
+    origins: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def nothing_configured(self) -> bool:
+        """Whether nobody has said which model to use. A customary key alone says nothing: it is
+        there for other programs."""
+        return not (
+            self.base_url or self.model or (self.api_key and not _is_customary(self.origins["api_key"]))
+        )
+
+    def shown(self, name: str) -> str:
+        """The value of one setting as text fit for people: keys masked, ``off`` for no limit."""
+        if name == "preset":
+            return self.origins.get(name, "").partition(" ")[0] or BY_NAME[name].default
+        value = getattr(self.limits, name) if name in FIELD_NAMES else getattr(self, name)
+        if name in FIELD_NAMES:
+            return "off" if value is None else f"{value:g}"
+        return str(value or "")
+
+
+def load(
+    flags: Mapping[str, str | None], environ: Mapping[str, str], cwd: Path, home: Path | None = None
+) -> Settings:
+    """Settings from all layers.
+
+    ``flags`` has texts by setting name, and ``env_file`` for another file than ``.env`` of ``cwd``.
+    ``home`` overrides ``AGENT_HOME``. Raises ``ConfigError`` with one line per problem.
+    """
+    home, config_file = _folders(environ, home, cwd)
+    layers = [
+        read_config_file(config_file) if _exists(config_file) else Layer(),
+        _env_file_layer(flags.get("env_file"), cwd),
+        read_variables(environ),
+        read_flags(flags),
+    ]
+    merged = _Merged(cwd)
+    for layer in layers:
+        merged.take(layer.customary)
+    for layer in layers:
+        merged.take(layer.given)
+    merged.guard_key()
+    errors = [problem for layer in layers for problem in layer.errors] + merged.problems
+    warnings = [problem for layer in layers for problem in layer.warnings] + merged.warnings
+    lang = merged.values.setdefault("lang", detect_language(flags.get("lang"), environ))
+    catalog = Catalog(lang)
+    lines = [catalog(problem.key, **problem.values) for problem in errors or warnings]
+    if errors:
+        raise ConfigError("\n".join(lines))
+    return Settings(
+        home=home,
+        config_file=config_file,
+        limits=merged.limits,
+        origins=merged.origins,
+        warnings=tuple(lines),
+        **merged.values,
+    )
+
+
+def _is_customary(origin: str) -> bool:
+    return origin.partition(" ")[0] in CUSTOMARY
+
+
+class _Merged:
+    """Values folded layer over layer."""
+
+    def __init__(self, cwd: Path) -> None:
+        self.values: dict[str, Any] = {}
+        self.limits = Limits()
+        self.origins: dict[str, str] = {}
+        self.problems: list[Problem] = []
+        self.warnings: list[Problem] = []
+        self._cwd = cwd
+        self._from_project: set[str] = set()
+
+    def take(self, givens: Iterable[Given]) -> None:
+        for given in givens:
+            if given.project and given.setting.is_unsafe_in_project(given.text):
+                self.problems.append(Problem("settings.unsafe_in_project", {"where": given.where}))
+                continue
+            try:
+                self._put(given)
+            except ValueError as error:
+                self.problems.append(Problem("settings.bad_value", {"where": given.where, "reason": error}))
+
+    def _put(self, given: Given) -> None:
+        name = given.setting.name
+        value: Any = given.setting.parse(given.text)
+        if name == "preset":
+            self.limits = Limits.preset(given.text)
+            self.origins |= dict.fromkeys(FIELD_NAMES, given.where)
+            self.origins[name] = f"{given.text} {given.where}"
+            return
+        if name in FIELD_NAMES:
+            self.limits = replace(self.limits, **{name: value})
+        else:
+            self.values[name] = self._text_of(given.text) if name == "system" else value
+        self.origins[name] = given.where
+        (self._from_project.add if given.project else self._from_project.discard)(name)
+
+    def _text_of(self, text: str) -> str:
+        if not text.startswith("@"):
+            return text
+        path = self._cwd / Path(text[1:]).expanduser()
+        try:
+            return path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ValueError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+
+    def guard_key(self) -> None:
+        """A project's file that names the endpoint must not draw the user's key there unseen."""
+        key_from = self.origins.get("api_key", "")
+        if "base_url" not in self._from_project or not key_from or "api_key" in self._from_project:
+            return
+        host = urlsplit(self.values["base_url"]).hostname
+        values = {"host": host, "where": self.origins["base_url"], "key": key_from}
+        if _is_customary(key_from):
+            del self.values["api_key"], self.origins["api_key"]
+            self.warnings.append(Problem("settings.key_withheld", values))
+        else:
+            self.warnings.append(Problem("settings.key_goes_to", values))
+
+
+def _folders(environ: Mapping[str, str], home: Path | None, cwd: Path) -> tuple[Path, Path]:
+    told = environ.get(HOME_VARIABLE, "").strip()
+    if home is None and told:
+        home = cwd / Path(told).expanduser()
+    if home is not None:
+        return home, home / CONFIG_FILE
+    from platformdirs import user_config_path, user_state_path  # noqa: PLC0415  (10 ms)
+
+    return (
+        user_state_path("agent-cli", appauthor=False),
+        user_config_path("agent-cli", appauthor=False) / CONFIG_FILE,
+    )
+
+
+def _env_file_layer(told: str | None, cwd: Path) -> Layer:
+    if told:
+        return read_env_file(cwd / Path(told).expanduser(), told, project=False)
+    path = cwd / PROJECT_FILE
+    return read_env_file(path, PROJECT_FILE, project=True) if _exists(path) else Layer()
+
+
+def _exists(path: Path) -> bool:
+    # A folder, a pipe or a socket of that name is somebody else's business; os.path never raises.
+    return os.path.isfile(path)

@@ -1,0 +1,142 @@
+"""Everything that can be set: one row per setting. Flags, variables, files and docs follow from it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from agent_cli.limits import FIELD_NAMES, PRESETS, Limits, parse_value
+from agent_cli.settings.secret import Secret
+
+Parse = Callable[[str], object]
+NEAR = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting.
+
+    ``name`` is the key in ``config.toml`` (limits in the table ``[limits]``) and, with dashes, the
+    flag. ``variables`` are its environment variables, the deciding one last; ``customary`` is the
+    variable that other programs use for it, taken where ours is unset. ``default`` is shown to
+    people and is never parsed. A project's ``.env`` may not set a text that begins with ``unsafe_prefix``.
+    """
+
+    name: str
+    variables: tuple[str, ...]
+    parse: Parse = str
+    default: str = ""
+    customary: str = ""
+    flag: str = ""
+    choices: tuple[str, ...] = ()
+    limit: bool = False
+    unsafe_prefix: str = ""
+
+    def is_unsafe_in_project(self, text: str) -> bool:
+        return bool(self.unsafe_prefix) and text.startswith(self.unsafe_prefix)
+
+    @property
+    def variable(self) -> str:
+        return self.variables[-1]
+
+    @property
+    def key(self) -> str:
+        """Its place in ``config.toml``, as people write it."""
+        return f"limits.{self.name}" if self.limit else self.name
+
+
+def _url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"}:
+        raise ValueError(f"{text!r} is not a URL: it begins with http:// or https://")
+    try:
+        parts.port  # noqa: B018  (the property is what checks the port)
+    except ValueError:
+        raise ValueError(f"{text!r} has a port that is not a number up to 65535") from None
+    if not parts.hostname or any(character.isspace() for character in text):
+        raise ValueError(f"{text!r} is not a URL: it needs a host and no spaces")
+    return text.rstrip("/")
+
+
+def _one_of(*choices: str) -> Parse:
+    def parse(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"{text!r} is none of {', '.join(choices)}")
+        return text
+
+    return parse
+
+
+def _limit(name: str) -> Setting:
+    default = getattr(Limits(), name)
+    variables = (f"AGENT_{name.upper()}",)
+    return Setting(
+        name,
+        ("LLM_TIMEOUT", *variables) if name == "request_timeout" else variables,
+        lambda text: parse_value(name, text),
+        "off" if default is None else f"{default:g}",
+        flag=f"--{name.replace('_', '-')}",
+        limit=True,
+    )
+
+
+def _choice(name: str, variable: str, choices: tuple[str, ...], default: str, flag: str) -> Setting:
+    return Setting(name, (variable,), _one_of(*choices), default, flag=flag, choices=choices)
+
+
+TABLE: tuple[Setting, ...] = (
+    Setting("base_url", ("LLM_BASE_URL",), _url, customary="OPENAI_BASE_URL", flag="--base-url"),
+    Setting("api_key", ("LLM_API_KEY",), Secret, customary="OPENAI_API_KEY"),
+    Setting("model", ("LLM_MODEL",), flag="--model"),
+    _choice("lang", "AGENT_LANG", ("en", "zh"), "", "--lang"),
+    Setting(
+        "approve",
+        ("AGENT_APPROVE",),
+        _one_of("ask", "reads", "all"),
+        "ask",
+        flag="--approve",
+        choices=("ask", "reads", "all"),
+        unsafe_prefix="all",
+    ),
+    Setting("tools", ("AGENT_TOOLS",), default="*", flag="--tools"),
+    Setting(
+        "system",
+        ("AGENT_SYSTEM",),
+        flag="--system",
+        unsafe_prefix="@",
+    ),
+    Setting("weather_url", ("AGENT_WEATHER_URL",), _url, "https://api.open-meteo.com"),
+    Setting(
+        "preset",
+        ("AGENT_LIMITS",),
+        _one_of(*PRESETS),
+        "quick",
+        flag="--limits",
+        choices=tuple(PRESETS),
+        limit=True,
+    ),
+    *(_limit(name) for name in FIELD_NAMES),
+)
+BY_NAME = {setting.name: setting for setting in TABLE}
+BY_VARIABLE = {variable: setting for setting in TABLE for variable in setting.variables}
+CUSTOMARY = {setting.customary: setting for setting in TABLE if setting.customary}
+HOME_VARIABLE = "AGENT_HOME"
+OURS = ("LLM_", "AGENT_")
+
+
+def nearest_variable(unknown: str) -> str:
+    """The variable that ``unknown`` was probably meant to be, or an empty text."""
+    meant = BY_NAME.get(unknown.partition("_")[2].lower())
+    if meant:
+        return meant.variable
+    near = difflib.get_close_matches(unknown, [*BY_VARIABLE, HOME_VARIABLE], n=1, cutoff=NEAR)
+    return near[0] if near else ""
+
+
+def nearest_key(unknown: str) -> str:
+    """The key of ``config.toml`` nearest to ``unknown``, or an empty text."""
+    keys = {name: setting.key for name, setting in BY_NAME.items()}
+    near = difflib.get_close_matches(unknown.rpartition(".")[2], keys, n=1)
+    return keys[near[0]] if near else ""
