@@ -7,7 +7,10 @@ ends). The same line becomes ANSI text above the prompt, a fragment of the live 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 Style = Literal["", "dim", "bold", "accent", "ok", "warn", "error", "user"]
 Span = tuple[Style, str]
@@ -49,9 +52,9 @@ def ansi(spans: Line) -> str:
     return "".join(painted)
 
 
-def fragments(lines: Iterable[Line]) -> list[tuple[str, str]]:
+def fragments(lines: Iterable[Line]) -> StyleAndTextTuples:
     """Lines as prompt_toolkit fragments, joined by line ends."""
-    found: list[tuple[str, str]] = []
+    found: StyleAndTextTuples = []
     for index, spans in enumerate(lines):
         if index:
             found.append(("", "\n"))
