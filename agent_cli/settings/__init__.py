@@ -27,14 +27,14 @@ from agent_cli.settings.sources import (
     read_flags,
     read_variables,
 )
-from agent_cli.settings.table import BY_NAME, CUSTOMARY, HOME_VARIABLE, TABLE, Setting
+from agent_cli.settings.table import BY_NAME, CUSTOMARY, HOME_VARIABLE, TABLE, Setting, limit_text
 from agent_cli.text import Catalog, Language, detect_language
 
 __all__ = ["TABLE", "Secret", "Setting", "Settings", "load"]
 
 PROJECT_FILE = ".env"
 CONFIG_FILE = "config.toml"
-DEFAULT = "default"
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ class Settings:
     tools: str = BY_NAME["tools"].default
     system: str = ""
     weather_url: str = BY_NAME["weather_url"].default
+    preset: str = BY_NAME["preset"].default
     limits: Limits = field(default_factory=Limits)
     origins: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -70,12 +71,9 @@ class Settings:
 
     def shown(self, name: str) -> str:
         """The value of one setting as text fit for people: keys masked, ``off`` for no limit."""
-        if name == "preset":
-            return self.origins.get(name, "").partition(" ")[0] or BY_NAME[name].default
-        value = getattr(self.limits, name) if name in FIELD_NAMES else getattr(self, name)
         if name in FIELD_NAMES:
-            return "off" if value is None else f"{value:g}"
-        return str(value or "")
+            return limit_text(getattr(self.limits, name))
+        return str(getattr(self, name) or "")
 
 
 def load(
@@ -148,8 +146,6 @@ class _Merged:
         if name == "preset":
             self.limits = Limits.preset(given.text)
             self.origins |= dict.fromkeys(FIELD_NAMES, given.where)
-            self.origins[name] = f"{given.text} {given.where}"
-            return
         if name in FIELD_NAMES:
             self.limits = replace(self.limits, **{name: value})
         else:
@@ -172,6 +168,8 @@ class _Merged:
         if "base_url" not in self._from_project or not key_from or "api_key" in self._from_project:
             return
         host = urlsplit(self.values["base_url"]).hostname
+        if host in LOOPBACK:
+            return
         values = {"host": host, "where": self.origins["base_url"], "key": key_from}
         if _is_customary(key_from):
             del self.values["api_key"], self.origins["api_key"]

@@ -11,7 +11,7 @@ from agent_cli.limits import FIELD_NAMES, PRESETS, Limits, parse_value
 from agent_cli.settings.secret import Secret
 
 Parse = Callable[[str], object]
-NEAR = 0.8
+NEAR = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,18 @@ def _one_of(*choices: str) -> Parse:
     return parse
 
 
+def limit_text(value: float | None) -> str:
+    """A limit as people type it."""
+    return "off" if value is None else f"{value:.12g}"
+
+
 def _limit(name: str) -> Setting:
-    default = getattr(Limits(), name)
     variables = (f"AGENT_{name.upper()}",)
     return Setting(
         name,
         ("LLM_TIMEOUT", *variables) if name == "request_timeout" else variables,
         lambda text: parse_value(name, text),
-        "off" if default is None else f"{default:g}",
+        limit_text(getattr(Limits(), name)),
         flag=f"--{name.replace('_', '-')}",
         limit=True,
     )
@@ -128,11 +132,10 @@ OURS = ("LLM_", "AGENT_")
 
 def nearest_variable(unknown: str) -> str:
     """The variable that ``unknown`` was probably meant to be, or an empty text."""
-    meant = BY_NAME.get(unknown.partition("_")[2].lower())
-    if meant:
-        return meant.variable
-    near = difflib.get_close_matches(unknown, [*BY_VARIABLE, HOME_VARIABLE], n=1, cutoff=NEAR)
-    return near[0] if near else ""
+    names = {variable.partition("_")[2]: variable for variable in (*BY_VARIABLE, HOME_VARIABLE)}
+    names |= {name.removeprefix("MAX_"): variable for name, variable in names.items()}
+    near = difflib.get_close_matches(unknown.partition("_")[2], names, n=1, cutoff=NEAR)
+    return names[near[0]] if near else ""
 
 
 def nearest_key(unknown: str) -> str:

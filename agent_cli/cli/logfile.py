@@ -1,0 +1,43 @@
+"""The log file: what went wrong inside, for those who look for it. Nothing of it reaches the screen."""
+
+from __future__ import annotations
+
+import logging
+import os
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import IO, Any, cast
+
+_MAX_BYTES = 1_000_000
+_KEPT = 3
+
+
+class _PrivateRotatingFile(RotatingFileHandler):
+    """Opened at the first record, so that a run without trouble touches nothing; mode 0600."""
+
+    def _open(self) -> IO[Any]:  # type: ignore[override]
+        path = Path(self.baseFilename)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        return cast(IO[Any], open(descriptor, self.mode, encoding="utf-8", errors="replace"))
+
+
+def log_path(home: Path) -> Path:
+    return home / "log" / "agent-cli.log"
+
+
+def open_log(home: Path) -> None:
+    """Send warnings and errors of every library to the log file. A file that cannot be written is
+    left alone without a word: the log is not worth an interruption."""
+    logging.raiseExceptions = False
+    handler = _PrivateRotatingFile(log_path(home), maxBytes=_MAX_BYTES, backupCount=_KEPT, delay=True)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+
+
+def log_unexpected(error: BaseException) -> bool:
+    """Write a traceback to the log; whether there is now something to read."""
+    logger = logging.getLogger("agent_cli")
+    logger.error("unexpected %s", type(error).__name__, exc_info=error)
+    handlers = [handler for handler in logging.getLogger().handlers if isinstance(handler, _PrivateRotatingFile)]
+    return any(handler.stream is not None for handler in handlers)

@@ -1,0 +1,115 @@
+"""The program: from arguments to an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import NoReturn
+
+from agent_cli import settings as settings_module
+from agent_cli.cli.arguments import PROGRAM, Arguments, parse, wished_language
+from agent_cli.cli.logfile import log_path, log_unexpected, open_log
+from agent_cli.cli.own_tools import claim_tools
+from agent_cli.cli.streams import flush_streams, prepare_streams
+from agent_cli.errors import ConfigError
+from agent_cli.settings import Settings
+from agent_cli.text import Catalog, detect_language
+
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+
+def main() -> NoReturn:
+    """The console entry point. Everything is flushed by then, so it leaves with ``os._exit``: tearing
+    down the SDK's modules would take 0.7 s."""
+    prepare_streams()
+    program = Program(sys.argv[1:], os.environ)
+    sys.excepthook = program.crashed
+    code = program.run()
+    flush_streams()
+    os._exit(code)
+
+
+def run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """The program without the end of its process: the exit code."""
+    return Program(argv, environ).run()
+
+
+class Program:
+    """One run. What a crash report needs is filled in as soon as it is known."""
+
+    def __init__(self, argv: Sequence[str], environ: Mapping[str, str]) -> None:
+        self._argv = list(argv)
+        self._environ = environ
+        language = detect_language(wished_language(argv), environ, sys.stdout.encoding)
+        self._catalog = Catalog(language)
+        self._debug = "--debug" in argv
+        self._home: Path | None = None
+
+    def run(self) -> int:
+        try:
+            return self._dispatch()
+        except ConfigError as error:
+            self._complain(str(error))
+            return EXIT_USAGE
+        except KeyboardInterrupt:
+            return EXIT_INTERRUPTED
+        except SystemExit as leaving:  # argparse, after --help and --version
+            return int(leaving.code or 0)
+
+    def _dispatch(self) -> int:
+        arguments = parse(self._argv, self._catalog)
+        settings = self._load(arguments.flags)
+        claim_tools()
+        return self._chat(arguments, settings)
+
+    def _load(self, flags: Mapping[str, str | None]) -> Settings:
+        settings = settings_module.load(flags, self._environ, self.folder)
+        self._home = settings.home
+        open_log(settings.home)
+        language = detect_language(settings.lang, {}, sys.stdout.encoding)
+        if language != self._catalog.language:
+            self._catalog = Catalog(language)
+        for warning in settings.warnings:
+            self._complain(warning)
+        return settings
+
+    @property
+    def folder(self) -> Path:
+        try:
+            return Path.cwd()
+        except FileNotFoundError:
+            raise ConfigError(self._catalog("cli.no_folder")) from None
+
+    def _chat(self, arguments: Arguments, settings: Settings) -> int:
+        import asyncio  # noqa: PLC0415  (--help and mistakes answer without it)
+
+        from agent_cli.cli.wiring import Wiring  # noqa: PLC0415
+
+        wiring = Wiring(arguments, settings, self._catalog, self.folder)
+        if arguments.once:
+            return asyncio.run(wiring.answer_once())
+        return asyncio.run(wiring.chat())
+
+    def _complain(self, text: str) -> None:
+        for line in text.splitlines():
+            sys.stderr.write(f"{PROGRAM}: {line}\n")
+
+    def crashed(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        """The excepthook: one line for people, the traceback for the log (or both with --debug)."""
+        if self._debug:
+            traceback.print_exception(kind, error, trace)
+            return
+        reason = " ".join(str(error).split())
+        if self._home and log_unexpected(error):
+            path = log_path(self._home)
+            self._complain(self._catalog("cli.unexpected", kind=kind.__name__, reason=reason, path=path))
+        else:
+            self._complain(self._catalog("cli.unexpected_unlogged", kind=kind.__name__, reason=reason))
