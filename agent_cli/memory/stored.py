@@ -1,0 +1,181 @@
+"""Opening a stored session: lock it, read it, repair it, or make a fork of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from agent_cli.clock import Clock
+from agent_cli.errors import StorageError
+from agent_cli.limits import FIELD_NAMES, Limits
+from agent_cli.memory.conversation import Conversation
+from agent_cli.memory.journal import Journal
+from agent_cli.memory.line_file import Line, LineFile
+from agent_cli.memory.recording import Recorder
+from agent_cli.memory.redact import Redactor
+from agent_cli.memory.repair import Repaired, repair_history
+from agent_cli.memory.session import Notice, PastTurn, Session
+from agent_cli.memory.session_file import (
+    VERSION,
+    SessionContent,
+    cut_line,
+    message_lines,
+    read_session,
+    undo_line,
+)
+from agent_cli.memory.session_writer import SessionWriter
+from agent_cli.messages import Message, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What all sessions of a state folder share."""
+
+    home: Path
+    redactor: Redactor
+    tell: Callable[[Notice], None]
+    clock: Clock
+    rng: random.Random
+
+    def line_file(self, path: Path) -> LineFile:
+        def told(error: OSError) -> None:
+            self.tell(
+                Notice("memory.cannot_write", {"path": str(path), "error": error.strerror or str(error)})
+            )
+
+        return LineFile(path, told)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a session lives."""
+
+    id: str
+    cwd: str
+    path: Path
+
+
+def new_session(around: Surroundings, place: Place) -> Session:
+    """A session whose file appears with its first message."""
+    writer = SessionWriter(around.line_file(place.path), _head(around, place), around.redactor)
+    return _session(around, place, SessionContent(), writer)
+
+
+def stored_session(around: Surroundings, place: Place, fork: Place) -> Session:
+    """The session at a place again, repaired on disk too; at ``fork`` with the same history if another
+    program has it open or another version wrote it. Raises ``StorageError`` if it cannot be read."""
+    file = around.line_file(place.path)
+    alone = file.lock()
+    try:
+        content = read_session(place.path.read_bytes())
+    except OSError as error:
+        file.close()
+        raise StorageError(f"cannot read session {place.id}: {error.strerror or error}") from error
+    repaired = repair_history(content.messages)
+    notices = _notices(content, repaired)
+    if not alone or content.version != VERSION:
+        file.close()
+        why = "memory.other_version" if alone else "memory.in_use"
+        notices.insert(0, Notice(why, {"id": place.id, "fork": fork.id}))
+        writer = SessionWriter(around.line_file(fork.path), _head(around, fork, place.id), around.redactor)
+        writer.write(*_restated(content, repaired.messages), *content.journal)
+        place = fork
+    else:
+        writer = SessionWriter(file, _head(around, place), around.redactor)
+        _mend_file(writer, content, repaired.messages)
+    writer.continues(len(repaired.messages), named=bool(content.name))
+    content.messages = repaired.messages
+    return _session(around, place, content, writer, notices)
+
+
+def _session(
+    around: Surroundings,
+    place: Place,
+    content: SessionContent,
+    writer: SessionWriter,
+    notices: Sequence[Notice] = (),
+) -> Session:
+    recorder: Recorder = writer
+    return Session(
+        place.id,
+        Conversation(content.messages, writer),
+        recorder=recorder,
+        journal=Journal(content.journal, writer.journaled),
+        storage=writer,
+        name=content.name,
+        cut=content.cut,
+        turns=[turn for line in content.turns if (turn := past_turn(line))],
+        notices=notices,
+        clock=around.clock,
+        rng=around.rng,
+    )
+
+
+def _head(around: Surroundings, place: Place, forked_from: str = "") -> Line:
+    created = datetime.fromtimestamp(around.clock.wall(), UTC).isoformat()
+    head = {"type": "session", "version": VERSION, "id": place.id, "cwd": place.cwd, "created": created}
+    return {**head, "forked_from": forked_from} if forked_from else head
+
+
+def _mend_file(writer: SessionWriter, content: SessionContent, messages: list[Message]) -> None:
+    """Bring the file to what was made of it, so that nobody is told twice."""
+    if content.damaged:
+        writer.write(undo_line(0), *_restated(content, messages))
+        return
+    same = 0
+    for old, new in zip(content.messages, messages, strict=False):
+        if old is not new:
+            break
+        same += 1
+    if same < max(len(content.messages), len(messages)):
+        writer.write(undo_line(same), *message_lines(messages[same:], same))
+
+
+def _restated(content: SessionContent, messages: list[Message]) -> list[Line]:
+    name: list[Line] = [{"type": "name", "name": content.name}] if content.name else []
+    return [*message_lines(messages), *name, cut_line(content.cut), *content.turns]
+
+
+def _notices(content: SessionContent, repaired: Repaired) -> list[Notice]:
+    counts = {"memory.interrupted": repaired.interrupted, "memory.damaged": content.damaged + repaired.mended}
+    return [
+        Notice(f"{key}_1" if count == 1 else key, {"count": str(count)})
+        for key, count in counts.items()
+        if count
+    ]
+
+
+def past_turn(line: dict[str, Any]) -> PastTurn | None:
+    """A turn from its line; ``None`` if that makes no sense."""
+    try:
+        usage = Usage(**{field.name: line["usage"].get(field.name, 0) for field in fields(Usage)})
+        return PastTurn(
+            turn_id=str(line["turn_id"]),
+            status=str(line["status"]),
+            first=int(line["first"]),
+            model=str(line["model"]),
+            endpoint=str(line["endpoint"]),
+            limits=read_limits(line.get("limits")),
+            usage=usage,
+            cost=None if line.get("cost") is None else float(line["cost"]),
+            steps=int(line["steps"]),
+            seconds=float(line["seconds"]),
+            retries=int(line["retries"]),
+            todos=tuple(dict(item) for item in line.get("todos") or ()),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def read_limits(data: object) -> Limits | None:
+    """Limits from plain data, whatever a later version adds; ``None`` if they make no sense."""
+    if not isinstance(data, dict):
+        return None
+    try:
+        return Limits(**{name: data[name] for name in FIELD_NAMES if name in data})
+    except (TypeError, ValueError):
+        return None
