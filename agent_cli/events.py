@@ -137,10 +137,14 @@ class GuardNote(_Event):
 
 @dataclass(frozen=True, slots=True)
 class GuardTripped(_Event):
+    """A guard ended the turn. ``count`` and ``limit`` are what the footer shows as ``max_steps 12/12``."""
+
     guard: str
     status: Status
     reason: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    count: float = 0
+    limit: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

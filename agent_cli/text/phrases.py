@@ -26,8 +26,22 @@ def step(catalog: Catalog, number: int, limit: int | None) -> str:
 
 
 def call(name: str, arguments: str) -> str:
-    """``read_file("notes.txt", start=3)``: the first value bare if it is text, the others named."""
-    return f"{name}({_arguments(arguments)})"
+    """``read_file("notes.txt", start=3)``."""
+    return f"{name}({arguments_text(arguments)})"
+
+
+def arguments_text(text: str) -> str:
+    """Arguments (JSON text) for people: the first value bare if it is text, the others named."""
+    try:
+        values = json.loads(text) if len(text) <= _LONGEST_ARGUMENTS else None
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict):
+        return " ".join(text[: 2 * _LONGEST_VALUE].split())
+    parts = [f"{name}={_value(value)}" for name, value in values.items()]
+    if values and isinstance(next(iter(values.values())), str):
+        parts[0] = parts[0].partition("=")[2]
+    return ", ".join(parts)
 
 
 def failure(catalog: Catalog, name: str, kind: str) -> str:
@@ -176,19 +190,6 @@ def joined(*parts: str) -> str:
     return f" {DOT} ".join(part for part in parts if part)
 
 
-def _arguments(text: str) -> str:
-    try:
-        values = json.loads(text) if len(text) <= _LONGEST_ARGUMENTS else None
-    except (ValueError, RecursionError):
-        values = None
-    if not isinstance(values, dict):
-        return " ".join(text[: 2 * _LONGEST_VALUE].split())
-    parts = [f"{name}={_value(value)}" for name, value in values.items()]
-    if values and isinstance(next(iter(values.values())), str):
-        parts[0] = parts[0].partition("=")[2]
-    return ", ".join(parts)
-
-
 def _value(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + ELLIPSIS
@@ -213,7 +214,7 @@ def _share(used: float, limit: float | None) -> float | None:
 
 
 def _or_off(limit: int | None) -> str:
-    return "∞" if limit is None else str(limit)
+    return "off" if limit is None else str(limit)
 
 
 def _whole_seconds(value: float) -> str:

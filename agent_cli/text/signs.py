@@ -17,22 +17,25 @@ DOT = "·"
 ELLIPSIS = "…"
 
 _ASCII = {
-    CALL: "->",
-    RESULT: "<-",
+    CALL: ">",
+    RESULT: "<",
     DONE: "+",
     PARTIAL: "!",
     FAILED: "x",
     STOPPED: "#",
     ABOUT: "~",
-    DOT: "|",
-    ELLIPSIS: "...",
+    DOT: "-",
+    ELLIPSIS: ".",
+    "›": ">",
     "•": "*",
     "▌": "|",
+    "│": "|",
     "─": "-",
-    "␛": "^[",
-    "∞": "off",
+    "—": "-",
+    "␛": "^",
     "�": "?",
 }
+"""One cell for one cell, so that widths stay true."""
 
 
 def fitting(encoding: str | None) -> Callable[[str], str]:
