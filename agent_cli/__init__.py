@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agent_cli.agent import Agent, run_agent
+    from agent_cli.agent import Agent
+    from agent_cli.library import run_agent
     from agent_cli.limits import Limits
     from agent_cli.models.openai_chat import OpenAIChatModel
     from agent_cli.models.scripted import ScriptedModel
@@ -24,7 +25,7 @@ _HOMES = {
     "Limits": "agent_cli.limits",
     "OpenAIChatModel": "agent_cli.models.openai_chat",
     "ScriptedModel": "agent_cli.models.scripted",
-    "run_agent": "agent_cli.agent",
+    "run_agent": "agent_cli.library",
 }
 
 

@@ -1,0 +1,231 @@
+"""The calls of one step: asked, guarded, run, answered. Each call gets exactly one result.
+
+Reads run side by side (at most four), state-changing calls one after another in the model's order.
+Results replace their pending entries as they land, so the history is valid at every instant.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+
+from agent_cli.approval import Approval, ApprovalRequest, Approver
+from agent_cli.calls import Cause, PendingCall, groups, prepare
+from agent_cli.events import ApprovalRequested, ToolCallFinished, ToolCallStarted, ToolOutput
+from agent_cli.guards.base import ResultFacts, Verdict
+from agent_cli.guards.recovery import hint_for
+from agent_cli.memory.session import Session
+from agent_cli.messages import AssistantMessage, ToolMessage, clean_text, is_json_object
+from agent_cli.turn import Turn
+from tools import PreparedCall, ToolContext, ToolRegistry, ToolResult
+from tools.truncate import truncate
+
+SIDE_BY_SIDE = 4
+NOT_STARTED = "[not started: the user interrupted the turn]"
+INTERRUPTED_READ = "[interrupted by the user before it finished]"
+INTERRUPTED_EFFECT = "[interrupted by the user while it ran: outcome unknown, verify before repeating it]"
+VERIFY_FIRST = (
+    "not run: an earlier run of this very call has an unknown outcome. "
+    "Verify first (read what it would have changed), then decide."
+)
+
+
+@dataclass
+class Batch:
+    """Answers the calls of one assistant message."""
+
+    turn: Turn
+    tools: ToolRegistry
+    approver: Approver
+    session: Session
+    _calls: list[PendingCall] = field(default_factory=list)
+    _stop: Verdict | None = None
+
+    async def answer(self, message: AssistantMessage, reject: str = "") -> Verdict | None:
+        """Store ``message`` with pending results, then bring each call to its result.
+
+        With ``reject`` no call runs and that text is the result of each (they were cut off). Returns
+        the verdict that ends the turn, if there is one. When cancelled, every call is answered first.
+        """
+        self._calls = [prepare(call, self.tools, self.turn.steps) for call in message.tool_calls]
+        valid = tuple(
+            call if is_json_object(call.arguments) else replace(call, arguments="{}")
+            for call in message.tool_calls
+        )
+        self.session.conversation.append_calls(replace(message, tool_calls=valid))
+        if reject:
+            for call in self._calls:
+                self._land(call, ToolResult.failed("output_too_long", reject))
+            return self._stop
+        try:
+            for group in groups(self._calls):
+                await self._run(group)
+        except asyncio.CancelledError:
+            self._interrupted()
+            raise
+        return self._stop
+
+    async def _run(self, group: list[PendingCall]) -> None:
+        if len(group) == 1:
+            await self._bring_to_result(group[0])
+            return
+        places = asyncio.Semaphore(SIDE_BY_SIDE)
+
+        async def one(call: PendingCall) -> None:
+            async with places:
+                await self._bring_to_result(call)
+
+        async with asyncio.TaskGroup() as running:
+            for call in group:
+                running.create_task(one(call))
+
+    async def _bring_to_result(self, call: PendingCall) -> None:
+        turn = self.turn
+        if self._stop:
+            self._land(call, ToolResult(False, f"[not run: {self._stop.reason}]"), "cancelled")
+        elif twin := self._twin(call):
+            await self._share(call, twin)
+        elif verdict := turn.guards.before_call(call.facts, turn.limits(), turn.world.clock.now()):
+            self._refuse(call, verdict)
+        elif isinstance(call.prepared, ToolResult):
+            self._land(call, call.prepared)
+        elif call.changes_state and self.session.journal.outcome_unknown(call.facts.signature):
+            self.session.journal.refused(call.facts.signature)
+            self._land(call, ToolResult(False, VERIFY_FIRST), "refused")
+        else:
+            await self._execute(call, call.prepared)
+
+    def _twin(self, call: PendingCall) -> PendingCall | None:
+        """An earlier call of this batch that is the same."""
+        for other in self._calls[: self._calls.index(call)]:
+            if other.facts.signature == call.facts.signature:
+                return other
+        return None
+
+    async def _share(self, call: PendingCall, twin: PendingCall) -> None:
+        """Identical calls of one batch share one execution and count once."""
+        await twin.landed.wait()
+        text = f"[the same call stands earlier in this batch as {twin.call.id}: see its result]"
+        self._land(call, ToolResult(twin.result is not None and twin.result.ok, text), "refused")
+
+    def _refuse(self, call: PendingCall, verdict: Verdict) -> None:
+        if verdict.action == "stop":
+            self._stop = verdict
+        else:
+            self.turn.note(verdict)
+        if verdict.guard == "health":
+            self._land(call, ToolResult.failed("unavailable", verdict.text), "health")
+        else:
+            self._land(call, ToolResult(False, verdict.text), "refused")
+
+    async def _execute(self, call: PendingCall, prepared: PreparedCall) -> None:
+        turn, journal = self.turn, self.session.journal
+        if prepared.tool.needs_approval:
+            approval = await self._ask(call, prepared)
+            if not approval.allowed:
+                self._deny(call, approval)
+                return
+        if wait := turn.guards.poll_wait(call.facts):
+            await turn.world.clock.sleep(turn.at_most(wait) or 0.0)
+        call.started, call.began = True, turn.world.clock.now()
+        turn.emit(ToolCallStarted(call.call.id, call.call.name, call.call.arguments, call.facts.effect))
+        key = journal.begin(turn.id, call.facts.signature, call.facts.effect) if call.changes_state else ""
+        result = await self.tools.run(prepared, self._context(call, prepared.tool.timeout))
+        if key:
+            journal.finish(key, "unknown" if result.kind == "timeout_unknown_effect" else "known")
+        elif result.ok:
+            journal.read_succeeded()
+        self._land(call, result)
+
+    async def _ask(self, call: PendingCall, prepared: PreparedCall) -> Approval:
+        """Ask the person. The time budget does not run meanwhile."""
+        name, arguments = call.call.name, call.call.arguments
+        preview = prepared.tool.preview_of(prepared.arguments)
+        self.turn.emit(ApprovalRequested(call.call.id, name, arguments, preview))
+        request = ApprovalRequest(call.call.id, name, arguments, call.facts.effect, preview)
+        with self.turn.stopwatch.paused():
+            return await self.approver.approve(request)
+
+    def _deny(self, call: PendingCall, approval: Approval) -> None:
+        if approval.by_user:
+            said = f" The user said: {approval.words}" if approval.words else ""
+            text = f"The user refused this call, and this call only.{said} Do not repeat it."
+        else:
+            text = approval.words or "not allowed by the user's rules"
+        self._land(call, ToolResult(False, text), "denied")
+
+    def _context(self, call: PendingCall, own_timeout: float | None) -> ToolContext:
+        loop = asyncio.get_running_loop()
+
+        def emit(text: str) -> None:
+            event = ToolOutput(call.call.id, clean_text(text))
+            with suppress(RuntimeError):  # the loop is closed: nobody watches an abandoned thread
+                loop.call_soon_threadsafe(self._live, call, event)
+
+        timeout = self.turn.limits().tool_timeout if own_timeout is None else own_timeout
+        return ToolContext(emit, self.turn.at_most(timeout))
+
+    def _live(self, call: PendingCall, event: ToolOutput) -> None:
+        if call.result is None:
+            self.turn.emit(event)
+
+    def _land(self, call: PendingCall, result: ToolResult, cause: Cause = "") -> None:
+        """The one place where a call gets its result: recorded, annotated, stored, shown."""
+        turn, limits = self.turn, self.turn.limits()
+        facts = call.ended(result, cause)
+        content = truncate(facts.content, limits.max_tool_chars, result.style, self._spill(call, result))
+        hint = ""
+        if not result.ok and not cause:
+            hint = hint_for(result.kind, tool=call.call.name, known=self.tools.names, detail=facts.content)
+            turn.last_error = facts.content
+        count = turn.guards.record_result(facts, limits, turn.world.clock.now())
+        paragraphs = [content or "(no output)", *([f"hint: {hint}"] if hint else []), *self._notes(facts)]
+        content = "\n\n".join(paragraphs)
+        stored = ToolMessage(call.call.id, content, call.call.name, ok=result.ok)
+        self.session.conversation.resolve(stored)
+        self.session.recorder.result(call.call.id, asdict(facts))
+        turn.results.append(facts)
+        turn.todos = turn.todos if result.todos is None else result.todos
+        call.result = result
+        call.landed.set()
+        turn.emit(
+            ToolCallFinished(
+                call_id=call.call.id,
+                name=call.call.name,
+                arguments=call.call.arguments,
+                ok=result.ok,
+                content=content,
+                display=clean_text(result.display),
+                kind=result.kind,
+                hint=hint,
+                seconds=turn.world.clock.now() - call.began if call.started else 0.0,
+                executed=call.started,
+                exit_code=result.exit_code,
+                same_failures=count.same if count else 0,
+                max_same_failures=limits.max_same_failures,
+                failures=count.total if count else 0,
+                max_failures=limits.max_failures,
+            )
+        )
+
+    def _notes(self, facts: ResultFacts) -> list[str]:
+        """What the guards say about a result: notes for the model; a stop is kept for the end."""
+        notes = []
+        for verdict in self.turn.guards.after_result(facts, self.turn.limits()):
+            if verdict.action == "stop":
+                self._stop = self._stop or verdict
+            else:
+                notes.append(f"[{verdict.text}]")
+                self.turn.note(verdict)
+        return notes
+
+    def _spill(self, call: PendingCall, result: ToolResult):  # type: ignore[no-untyped-def]
+        return lambda text: result.source or self.session.spill(text, f"{call.call.name}-{call.call.id}")
+
+    def _interrupted(self) -> None:
+        """Answer what Ctrl+C left open: what ran has an unknown outcome, the rest never started."""
+        for call in self._calls:
+            if call.result is None:
+                text = INTERRUPTED_EFFECT if call.changes_state else INTERRUPTED_READ
+                self._land(call, ToolResult(False, text if call.started else NOT_STARTED), "cancelled")
