@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import IO, Any, cast
 
 _MAX_BYTES = 1_000_000
 _KEPT = 3
@@ -15,11 +15,14 @@ _KEPT = 3
 class _PrivateRotatingFile(RotatingFileHandler):
     """Opened at the first record, so that a run without trouble touches nothing; mode 0600."""
 
-    def _open(self) -> IO[Any]:  # type: ignore[override]
+    def _open(self) -> TextIOWrapper:
         path = Path(self.baseFilename)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        return cast(IO[Any], open(descriptor, self.mode, encoding="utf-8", errors="replace"))
+        return open(path, self.mode, encoding="utf-8", errors="replace", opener=_private)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def log_path(home: Path) -> Path:
@@ -39,5 +42,7 @@ def log_unexpected(error: BaseException) -> bool:
     """Write a traceback to the log; whether there is now something to read."""
     logger = logging.getLogger("agent_cli")
     logger.error("unexpected %s", type(error).__name__, exc_info=error)
-    handlers = [handler for handler in logging.getLogger().handlers if isinstance(handler, _PrivateRotatingFile)]
+    handlers = [
+        handler for handler in logging.getLogger().handlers if isinstance(handler, _PrivateRotatingFile)
+    ]
     return any(handler.stream is not None for handler in handlers)

@@ -6,16 +6,17 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import NoReturn
 
 from agent_cli import settings as settings_module
-from agent_cli.cli.arguments import PROGRAM, Arguments, parse, wished_language
+from agent_cli.cli.arguments import PROGRAM, parse, wished_language
 from agent_cli.cli.logfile import log_path, log_unexpected, open_log
 from agent_cli.cli.own_tools import claim_tools
 from agent_cli.cli.streams import flush_streams, prepare_streams
-from agent_cli.errors import ConfigError
+from agent_cli.errors import AgentCliError, ConfigError
 from agent_cli.settings import Settings
 from agent_cli.text import Catalog, detect_language
 
@@ -57,6 +58,9 @@ class Program:
         except ConfigError as error:
             self._complain(str(error))
             return EXIT_USAGE
+        except AgentCliError as error:
+            self._complain(str(error))
+            return EXIT_FAILED
         except KeyboardInterrupt:
             return EXIT_INTERRUPTED
         except SystemExit as leaving:  # argparse, after --help and --version
@@ -66,7 +70,16 @@ class Program:
         arguments = parse(self._argv, self._catalog)
         settings = self._load(arguments.flags)
         claim_tools()
-        return self._chat(arguments, settings)
+        from agent_cli.cli.wiring import Wiring  # noqa: PLC0415  (--help and mistakes need none of it)
+
+        wiring = Wiring(arguments, settings, self._catalog, self.folder, self._environ, self._complain)
+        if arguments.once:
+            from agent_cli.cli.once import answer  # noqa: PLC0415  (no prompt_toolkit for a script)
+
+            return answer(wiring)
+        from agent_cli.cli.interactive import chat  # noqa: PLC0415  (no rich for a script)
+
+        return chat(wiring)
 
     def _load(self, flags: Mapping[str, str | None]) -> Settings:
         settings = settings_module.load(flags, self._environ, self.folder)
@@ -86,23 +99,12 @@ class Program:
         except FileNotFoundError:
             raise ConfigError(self._catalog("cli.no_folder")) from None
 
-    def _chat(self, arguments: Arguments, settings: Settings) -> int:
-        import asyncio  # noqa: PLC0415  (--help and mistakes answer without it)
-
-        from agent_cli.cli.wiring import Wiring  # noqa: PLC0415
-
-        wiring = Wiring(arguments, settings, self._catalog, self.folder)
-        if arguments.once:
-            return asyncio.run(wiring.answer_once())
-        return asyncio.run(wiring.chat())
-
     def _complain(self, text: str) -> None:
-        for line in text.splitlines():
-            sys.stderr.write(f"{PROGRAM}: {line}\n")
+        with suppress(OSError):  # whoever closed stderr does not want to hear
+            for line in text.splitlines():
+                sys.stderr.write(f"{PROGRAM}: {line}\n")
 
-    def crashed(
-        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
-    ) -> None:
+    def crashed(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """The excepthook: one line for people, the traceback for the log (or both with --debug)."""
         if self._debug:
             traceback.print_exception(kind, error, trace)

@@ -1,0 +1,104 @@
+"""The one place that builds everything: what was asked goes in, an agent with all it needs comes out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+
+from agent_cli.agent import Agent
+from agent_cli.approval import AllowAll, Approver, NobodyToAsk
+from agent_cli.cli.arguments import NEWEST, Arguments
+from agent_cli.errors import ConfigError
+from agent_cli.memory.redact import Redactor
+from agent_cli.memory.session import Notice, Session
+from agent_cli.memory.store import SessionStore
+from agent_cli.models.base import ChatModel
+from agent_cli.models.configured import configured_model
+from agent_cli.settings import Settings
+from agent_cli.text import Catalog
+from tools import ToolRegistry, default_tools
+
+NO_TOOLS = "none"
+_PROMPT_FILE = Path(__file__).parents[1] / "system_prompt.md"
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """One run of the program: what was typed, what is set, where it works. ``tell`` shows a line to
+    the user."""
+
+    arguments: Arguments
+    settings: Settings
+    catalog: Catalog
+    folder: Path
+    environ: Mapping[str, str]
+    tell: Callable[[str], None]
+
+    @cached_property
+    def store(self) -> SessionStore:
+        key = self.settings.api_key
+        return SessionStore(
+            self.settings.home,
+            redactor=Redactor.from_environ(self.environ, [key.reveal()] if key else []),
+            tell=self.tell_notice,
+        )
+
+    def tell_notice(self, notice: Notice) -> None:
+        self.tell(self.catalog(notice.key, **notice.values))
+
+    def session(self) -> Session:
+        """The session to go on with, a new one, or one that is written nowhere.
+
+        Raises ``ConfigError`` or ``StorageError`` when the wanted one does not exist or cannot be read.
+        """
+        wanted = self.arguments.resume
+        if not self.arguments.store:
+            return Session.in_memory()
+        if wanted is None:
+            return self.store.create(self.folder)
+        found = self.store.latest(self.folder) if wanted == NEWEST else self.store.find(wanted, self.folder)
+        if found is None:
+            raise ConfigError(self.catalog("cli.no_session_here"))
+        session = self.store.open(found)
+        for notice in session.notices:
+            self.tell_notice(notice)
+        return session
+
+    def agent(self, model: ChatModel | None = None) -> Agent:
+        """An agent for a run without a person: a terminal sets its own approver.
+
+        Raises ``ConfigError`` when the settings name no usable model or tools."""
+        approver: Approver = AllowAll() if self.settings.approve == "all" else NobodyToAsk()
+        return Agent(
+            model=model or configured_model(self.settings),
+            tools=self.tools(),
+            system=self.system_prompt(),
+            limits=self.settings.limits,
+            approver=approver,
+            session=self.session(),
+        )
+
+    def tools(self) -> ToolRegistry:
+        """The tools that the settings name, the others switched off."""
+        if self.settings.tools == NO_TOOLS:
+            return ToolRegistry()
+        registry = default_tools(self.folder, weather_url=self.settings.weather_url)
+        patterns = [pattern.strip() for pattern in self.settings.tools.split(",") if pattern.strip()]
+        names = list(registry.names)
+        for pattern in patterns:
+            if not any(fnmatchcase(name, pattern) for name in names):
+                raise ConfigError(self.catalog("cli.no_such_tool", pattern=pattern, known=", ".join(names)))
+        for name in names:
+            registry.enable(name, any(fnmatchcase(name, pattern) for pattern in patterns))
+        return registry
+
+    def system_prompt(self) -> str:
+        """The user's own prompt, or ours with the one fact that a model cannot ask for."""
+        if self.settings.system:
+            return self.settings.system
+        text = _PROMPT_FILE.read_text(encoding="utf-8")
+        return f"{text}\nWorking folder: {self.folder} ({sys.platform})\n"
