@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
@@ -16,7 +16,7 @@ from agent_cli.memory.recording import NullRecorder, Recorder, TurnHead
 from agent_cli.memory.trimming import NOTHING_CUT, Cut
 from agent_cli.messages import Message, Usage, UserMessage
 
-__all__ = ["Notice", "PastTurn", "Recorder", "Session", "Storage", "TurnHead"]
+__all__ = ["Notice", "PastTurn", "Recorder", "Session", "Storage", "Tell", "TurnHead"]
 
 
 _TITLE_LENGTH = 60
@@ -28,6 +28,9 @@ class Notice:
 
     key: str
     values: dict[str, str] = field(default_factory=dict)
+
+
+Tell = Callable[[Notice], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ import hashlib
 import random
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,10 +19,9 @@ from agent_cli.clock import Clock, SystemClock
 from agent_cli.errors import StorageError
 from agent_cli.memory.line_file import decode_lines
 from agent_cli.memory.redact import Redactor
-from agent_cli.memory.session import Notice, Session
+from agent_cli.memory.session import Session, Tell
 from agent_cli.memory.stored import Place, Surroundings, new_session, stored_session
 
-Tell = Callable[[Notice], None]
 _SUFFIX_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 

@@ -15,10 +15,11 @@ from agent_cli.limits import FIELD_NAMES, Limits
 from agent_cli.memory.conversation import Conversation
 from agent_cli.memory.journal import Journal
 from agent_cli.memory.line_file import Line, LineFile
-from agent_cli.memory.recording import Recorder
+from agent_cli.memory.recording import Recorders
 from agent_cli.memory.redact import Redactor
 from agent_cli.memory.repair import Repaired, repair_history
-from agent_cli.memory.session import Notice, PastTurn, Session
+from agent_cli.memory.runlog import RunRecorder
+from agent_cli.memory.session import Notice, PastTurn, Session, Tell
 from agent_cli.memory.session_file import (
     VERSION,
     SessionContent,
@@ -28,6 +29,7 @@ from agent_cli.memory.session_file import (
     undo_line,
 )
 from agent_cli.memory.session_writer import SessionWriter
+from agent_cli.memory.usage import UsageRecorder
 from agent_cli.messages import Message, Usage
 
 
@@ -37,17 +39,18 @@ class Surroundings:
 
     home: Path
     redactor: Redactor
-    tell: Callable[[Notice], None]
+    tell: Tell
     clock: Clock
     rng: random.Random
 
-    def line_file(self, path: Path) -> LineFile:
-        def told(error: OSError) -> None:
-            self.tell(
-                Notice("memory.cannot_write", {"path": str(path), "error": error.strerror or str(error)})
-            )
+    def cannot_write(self, path: Path) -> Callable[[OSError], None]:
+        """Tells the user that something at ``path`` cannot be written."""
 
-        return LineFile(path, told)
+        def told(error: OSError) -> None:
+            why = error.strerror or str(error)
+            self.tell(Notice("memory.cannot_write", {"path": str(path), "error": why}))
+
+        return told
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +64,16 @@ class Place:
 
 def new_session(around: Surroundings, place: Place) -> Session:
     """A session whose file appears with its first message."""
-    writer = SessionWriter(around.line_file(place.path), _head(around, place), around.redactor)
+    writer = SessionWriter(
+        LineFile(place.path, around.cannot_write(place.path)), _head(around, place), around.redactor
+    )
     return _session(around, place, SessionContent(), writer)
 
 
 def stored_session(around: Surroundings, place: Place, fork: Place) -> Session:
     """The session at a place again, repaired on disk too; at ``fork`` with the same history if another
     program has it open or another version wrote it. Raises ``StorageError`` if it cannot be read."""
-    file = around.line_file(place.path)
+    file = LineFile(place.path, around.cannot_write(place.path))
     alone = file.lock()
     try:
         content = read_session(place.path.read_bytes())
@@ -81,7 +86,11 @@ def stored_session(around: Surroundings, place: Place, fork: Place) -> Session:
         file.close()
         why = "memory.other_version" if alone else "memory.in_use"
         notices.insert(0, Notice(why, {"id": place.id, "fork": fork.id}))
-        writer = SessionWriter(around.line_file(fork.path), _head(around, fork, place.id), around.redactor)
+        writer = SessionWriter(
+            LineFile(fork.path, around.cannot_write(fork.path)),
+            _head(around, fork, place.id),
+            around.redactor,
+        )
         writer.write(*_restated(content, repaired.messages), *content.journal)
         place = fork
     else:
@@ -99,11 +108,14 @@ def _session(
     writer: SessionWriter,
     notices: Sequence[Notice] = (),
 ) -> Session:
-    recorder: Recorder = writer
+    conversation = Conversation(content.messages, writer)
+    recorders = Recorders(
+        (writer, _run_recorder(around, place, conversation), _usage_recorder(around, place))
+    )
     return Session(
         place.id,
-        Conversation(content.messages, writer),
-        recorder=recorder,
+        conversation,
+        recorder=recorders,
         journal=Journal(content.journal, writer.journaled),
         storage=writer,
         name=content.name,
@@ -113,6 +125,23 @@ def _session(
         clock=around.clock,
         rng=around.rng,
     )
+
+
+def _run_recorder(around: Surroundings, place: Place, conversation: Conversation) -> RunRecorder:
+    folder = around.home / "runs"
+    return RunRecorder(
+        folder,
+        conversation.messages,
+        session_id=place.id,
+        cwd=place.cwd,
+        redactor=around.redactor,
+        clock=around.clock,
+        on_trouble=around.cannot_write(folder),
+    )
+
+
+def _usage_recorder(around: Surroundings, place: Place) -> UsageRecorder:
+    return UsageRecorder(around.home, place.id, around.clock, around.cannot_write(around.home))
 
 
 def _head(around: Surroundings, place: Place, forked_from: str = "") -> Line:
