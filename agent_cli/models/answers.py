@@ -7,51 +7,29 @@ because servers echo the user's text.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agent_cli.errors import ModelError, ModelErrorKind
-from agent_cli.models.error_text import LINE_LIMIT, ErrorFacts, one_line, read_error, reason_phrase
+from agent_cli.models.error_text import LINE_LIMIT, ErrorFacts, one_line, reason_phrase
 from agent_cli.models.overflow import is_overflow, window_named
-from agent_cli.models.server_wait import reset_named, server_wait, spell
+from agent_cli.models.server_wait import reset_named, spell
+from agent_cli.models.status import (
+    BAD_KEY,
+    FILTER,
+    LONG_QUOTA,
+    MONEY,
+    NO_MODEL,
+    OVERLOADED,
+    SERVER_FAULT,
+    TRANSIENT,
+)
 
 WHILE_LOADING = 1_000
 """Attempts while a server loads its model: the time left is what ends them."""
 
 _LONG_WINDOW = 3600.0
 _SOON = 600.0
-_MONEY = frozenset(
-    "insufficient_quota billing_not_active billing_hard_limit_reached insufficient_balance payment_required "
-    "insufficient_credits exceeded_current_quota_error credit_balance_too_low arrearage 1113 1309".split()
-)
-_LONG_QUOTA = frozenset({"usage_limit_reached", "1304", "1308", "1310"})
-_FILTER = frozenset(
-    "content_filter content_policy_violation responsibleaipolicyviolation moderation_blocked safety "
-    "data_inspection_failed datainspectionfailed content_blocked sensitive_content 1301".split()
-)
-_SERVER_FAULT = frozenset({"server_error", "internal_server_error", "internal_error", "api_error"})
-_OVERLOADED = frozenset({"overloaded_error", "engine_overloaded_error", "overloaded", "1305"})
-_BAD_KEY = frozenset({"api_key_invalid", "invalid_api_key", "invalid_authentication", "1000", "1001", "1002"})
-_NO_MODEL = frozenset({"model_not_found", "model_not_exist", "deploymentnotfound", "unknown_model", "1211"})
-_STATUS_OF_WORD = {
-    **dict.fromkeys(("rate_limit_error", "rate_limit_exceeded", "rate_limited", "resource_exhausted"), 429),
-    **dict.fromkeys(("1302", "1303", "1305", *_MONEY, *_LONG_QUOTA), 429),
-    **dict.fromkeys(("overloaded_error", "engine_overloaded_error", "overloaded"), 529),
-    **dict.fromkeys(("unavailable", "unavailable_error", "service_unavailable"), 503),
-    **dict.fromkeys((*_SERVER_FAULT, "internal"), 500),
-    **dict.fromkeys(("deadline_exceeded", "timeout", "timeout_error"), 504),
-    **dict.fromkeys(("authentication_error", "unauthenticated", *_BAD_KEY), 401),
-    **dict.fromkeys(("permission_error", "permission_denied"), 403),
-    **dict.fromkeys(("not_found_error", "not_found", *_NO_MODEL), 404),
-    **dict.fromkeys(("invalid_request_error", "invalid_argument", "bad_request"), 400),
-}
-_STATUS_OF_TEXT = (
-    (re.compile(r"rate.?limit|too many requests"), 429),
-    (re.compile(r"overloaded|at capacity|temporarily unavailable|service unavailable"), 503),
-    (re.compile(r"server.?error|internal error|upstream"), 500),
-    (re.compile(r"timed? ?out"), 504),
-)
 _LOADING = re.compile(r"loading (?:the )?model|model .{0,80}\bis (?:still |currently )?loading|warming up")
 _TEMPLATE = re.compile(
     r"jinja|\btemplate\b|\broles?\b|json\.exception|failed to parse (?:tool|json|input|messages)"
@@ -66,20 +44,6 @@ _ARREARS = re.compile(
 _DAILY = re.compile(r"per[- ](?:day|week|month)\b|\b(?:daily|weekly|monthly|rpd|tpd)\b|每[日天周月]")
 _GEMINI_DAILY = re.compile(r"^quotaid: .*perday", re.MULTILINE)
 _RESETS_AT = re.compile(r"\bresets? (?:at|on)\b")
-_TRANSIENT: dict[int, ModelErrorKind] = {
-    408: "timeout",
-    409: "server",
-    425: "overloaded",
-    429: "rate_limited",
-    460: "connection",
-    499: "connection",
-    500: "server",
-    502: "server",
-    503: "overloaded",
-    504: "server",
-    **dict.fromkeys(range(520, 525), "server"),
-    529: "overloaded",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,24 +58,6 @@ class Answer:
     model: str
     key_source: str
     now: float
-
-    @classmethod
-    def read(
-        cls,
-        status: int | None,
-        headers: Mapping[str, str],
-        body: str,
-        endpoint: str,
-        model: str,
-        key_source: str,
-        now: float,
-        key: str,
-    ) -> Answer:
-        facts = read_error(body, key=key)
-        wait = server_wait(headers, facts.payload, facts.text, now)
-        wish = next((str(value) for name, value in headers.items() if name.lower() == "x-should-retry"), "")
-        meant = _status_meant(status, facts)
-        return cls(meant, facts, wait, wish.strip().lower(), endpoint, model, key_source, now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +85,8 @@ def error_of(answer: Answer, meaning: Meaning) -> ModelError:
     words = meaning.message or answer.facts.message
     if not words:
         words = reason_phrase(answer.status) if answer.status else "the server gave no details"
+    if meaning.cure and words[-1] not in ".!?…。！？":
+        words = f"{words}."
     window = window_named(answer.facts, answer.status) if meaning.kind == "context_too_long" else None
     return ModelError(
         meaning.kind,
@@ -152,19 +100,6 @@ def error_of(answer: Answer, meaning: Meaning) -> ModelError:
     )
 
 
-def _status_meant(status: int | None, facts: ErrorFacts) -> int | None:
-    """The HTTP status, or for an error inside a good answer the one that its code, type or words mean."""
-    if status is not None and status >= 300:
-        return status
-    if facts.status is not None and facts.status >= 400:
-        return facts.status
-    for word in sorted(facts.words & _STATUS_OF_WORD.keys()):
-        return _STATUS_OF_WORD[word]
-    if facts.is_page:
-        return status
-    return next((meant for pattern, meant in _STATUS_OF_TEXT if pattern.search(facts.text)), None)
-
-
 def _page(answer: Answer) -> Meaning | None:
     """A web page where an answer of the API should be."""
     if not answer.facts.is_page or (answer.status is not None and answer.status >= 300):
@@ -175,7 +110,7 @@ def _page(answer: Answer) -> Meaning | None:
 
 
 def _refused_prompt(answer: Answer) -> Meaning | None:
-    if not answer.facts.words & _FILTER and "flagged_input" not in answer.facts.fields:
+    if not answer.facts.words & FILTER and "flagged_input" not in answer.facts.fields:
         return None
     return Meaning("filtered", "The provider's filter refused this prompt: word it differently.")
 
@@ -192,13 +127,13 @@ def _money(answer: Answer) -> Meaning | None:
     """No credit, or a quota whose window is longer than anybody waits at a prompt."""
     words, text = answer.facts.words, answer.facts.text
     in_arrears = answer.status in {400, 403} and _ARREARS.search(text)
-    if answer.status == 402 or words & _MONEY or in_arrears:
+    if answer.status == 402 or words & MONEY or in_arrears:
         return Meaning("quota", "Out of credit: check the billing of this account, or switch with /model.")
     if answer.status != 429:
         return None
     reset = reset_named(text, answer.now)
     if (
-        words & _LONG_QUOTA
+        words & LONG_QUOTA
         or (reset is not None and reset > _SOON)
         or (_RESETS_AT.search(text) and not answer.wait)
     ):
@@ -229,9 +164,9 @@ def _slip(answer: Answer) -> Meaning | None:
 def _fault_in_disguise(answer: Answer) -> Meaning | None:
     """Statuses that say something else than their text."""
     words, text = answer.facts.words, answer.facts.text
-    if answer.status == 403 and (words & _SERVER_FAULT or "server_error" in text):
+    if answer.status == 403 and (words & SERVER_FAULT or "server_error" in text):
         return Meaning("server", _LATER, transient=True)
-    if answer.status == 429 and words & _OVERLOADED:
+    if answer.status == 429 and words & OVERLOADED:
         return Meaning("overloaded", _LATER, transient=True)
     if answer.status in {500, None} and _TEMPLATE.search(text):
         return Meaning(
@@ -254,7 +189,7 @@ def _by_status(answer: Answer) -> Meaning:
     status, facts = answer.status, answer.facts
     held = answer.key_source or "the settings"
     if status == 401 or (
-        status in {400, 403} and (facts.words & _BAD_KEY or "api key not valid" in facts.text)
+        status in {400, 403} and (facts.words & BAD_KEY or "api key not valid" in facts.text)
     ):
         return Meaning("auth", f"Check the key in {held}.")
     if status == 403:
@@ -263,13 +198,14 @@ def _by_status(answer: Answer) -> Meaning:
         return _not_found(answer)
     if status == 407:
         return Meaning("connection", "The proxy wants a login: check HTTPS_PROXY.")
-    if status in _TRANSIENT:
+    if status in TRANSIENT:
         cure = "Too many requests: wait a little, then send again." if status == 429 else _LATER
-        return Meaning(_TRANSIENT[status], cure, transient=True)
+        return Meaning(TRANSIENT[status], cure, transient=True)
     if status is not None and 400 <= status < 500:
         flag = "Start the server with tool support (vLLM: --enable-auto-tool-choice and --tool-call-parser; "
         flag += "llama.cpp: --jinja), or use --tool-style text."
-        return Meaning("bad_request", flag if _NO_TOOLS.search(facts.text) else "")
+        vague = "" if facts.message else "If the conversation is long, it may be too long: try /compact."
+        return Meaning("bad_request", flag if _NO_TOOLS.search(facts.text) else vague)
     if status is None and "error_message" in facts.fields:
         return Meaning("unknown")
     if status is not None and status < 400:
@@ -289,7 +225,7 @@ def _not_found(answer: Answer) -> Meaning:
             "not_found", "On Azure the model's name is the name of the deployment: check it and the address."
         )
     names_model = re.search(r"\bmodels?\b", text) is not None and not answer.facts.is_page
-    if answer.facts.words & _NO_MODEL or names_model:
+    if answer.facts.words & NO_MODEL or names_model:
         return Meaning("not_found", f"Is {answer.model!r} right? /model lists what {answer.endpoint} offers.")
     return Meaning("not_found", "Check LLM_BASE_URL: is /v1 missing at its end?")
 

@@ -9,7 +9,9 @@ from typing import Any
 
 from agent_cli.errors import ModelError
 from agent_cli.models.answers import Answer, classify_answer, error_of
-from agent_cli.models.error_text import one_line
+from agent_cli.models.error_text import one_line, read_error
+from agent_cli.models.server_wait import server_wait
+from agent_cli.models.status import status_meant
 
 _TIMEOUTS = {"TimeoutException", "APITimeoutError", "TimeoutError"}
 _BROKEN = {
@@ -38,7 +40,17 @@ def classify(
 
     ``now`` is the wall clock in epoch seconds; ``key`` is masked wherever the server echoes it.
     """
-    answer = Answer.read(status, headers, body, endpoint, model, key_source, now, key)
+    facts = read_error(body, key=key)
+    answer = Answer(
+        status=status_meant(status, facts),
+        facts=facts,
+        wait=server_wait(headers, facts.payload, facts.text, now),
+        should_retry=_header(headers, "x-should-retry"),
+        endpoint=endpoint,
+        model=model,
+        key_source=key_source,
+        now=now,
+    )
     return error_of(answer, classify_answer(answer))
 
 
@@ -62,6 +74,10 @@ def to_model_error(
             status, headers, body, endpoint=endpoint, model=model, key_source=key_source, now=now, key=key
         )
     return _from_transport(error, endpoint, key_source, key)
+
+
+def _header(headers: Mapping[str, str], name: str) -> str:
+    return next((str(value).strip().lower() for key, value in headers.items() if key.lower() == name), "")
 
 
 def _answer_in(error: BaseException) -> tuple[int | None, Mapping[str, str], str] | None:

@@ -245,5 +245,5 @@ def _within(options: ModelOptions, limits: Limits, left: float | None) -> ModelO
 
 
 def _with_reason(error: ModelError, reason: str, cure: str) -> ModelError:
-    words = one_line(error.message, LINE_LIMIT - len(reason) - len(cure) - 3)
-    return replace(error, message=f"{words}: {reason}", cure=cure)
+    words = one_line(error.message, LINE_LIMIT - len(f": {reason}. {cure}"))
+    return replace(error, message=f"{words.rstrip('.')}: {reason}.", cure=cure)
