@@ -6,7 +6,7 @@ knows none of a guard's numbers. Asking never changes a guard; only ``record_*``
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -58,13 +58,18 @@ class CallFacts:
     backend: str = ""
     step: int = 1
 
+    def __str__(self) -> str:
+        """The call on one short line, for reasons and notes."""
+        arguments = " ".join(self.arguments.split())
+        return f"{self.name}({clip(arguments, 120)})"
+
 
 @dataclass(frozen=True, slots=True)
 class ResultFacts:
     """How a call ended. ``fingerprint`` hashes the full result before truncation, without volatile
     fields. ``executed`` is false for refusals by a guard or a person and for calls not run.
-    ``cause`` tells apart what is no fault of the model: ``refused`` (a guard), ``denied`` (a person),
-    ``cancelled``, ``health`` (an open health breaker)."""
+    ``cause`` tells apart what is no fault of the model: ``refused`` (a guard), ``denied`` (a person;
+    ``words`` are the person's own, if any), ``cancelled``, ``health`` (an open health breaker)."""
 
     call: CallFacts
     ok: bool
@@ -75,6 +80,22 @@ class ResultFacts:
     exit_code: int | None = None
     changed: tuple[str, ...] = ()
     cause: Literal["", "refused", "denied", "cancelled", "health"] = ""
+    words: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it counts as a failure: not a refusal, a cancellation, or a command that exits non-zero."""
+        return not self.ok and not self.cause
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it did what it was called for: a command must also exit with zero."""
+        return self.ok and not self.cause and not self.exit_code
+
+    @property
+    def outcome(self) -> tuple[bool, int | None, str]:
+        """What two results must share to be the same result."""
+        return self.ok, self.exit_code, self.fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +131,53 @@ class Counter:
     count: float
     limit: float | None
     cleared_by: str = ""
+
+
+class Guard:
+    """One rule of the loop. Each guard's docstring states the rule, its numbers and what clears it.
+
+    The asks (``before_…``, ``after_result``, ``counters``) never change a guard; ``record_…`` and
+    ``reset`` do. What a guard does not care about is inherited from here and does nothing.
+    """
+
+    name = ""
+    may_be_overruled = False
+    """Whether the user's "not a loop, go on" lets a call through that this guard holds back."""
+    cleared_by = ""
+
+    def before_step(self, meters: Meters, /) -> Verdict | None:
+        """A stop, if no further model call may be made."""
+
+    def before_call(self, call: CallFacts, limits: Limits, now: float, /) -> Verdict | None:
+        """A refusal or a stop, if this call may not run."""
+
+    def after_result(self, result: ResultFacts, limits: Limits, /) -> Verdict | None:
+        """A note for the model, or a stop. Asked after the result was recorded."""
+
+    def counters(self, meters: Meters, /) -> Sequence[Counter]:  # noqa: ARG002
+        """What ``/guards`` shows of this guard."""
+        return ()
+
+    def record_reply(self, text: str, calls: Sequence[CallFacts], /) -> None:
+        """The model replied with ``text`` and asks for ``calls``."""
+
+    def record_call(self, call: CallFacts, now: float, /) -> None:
+        """A call begins to run."""
+
+    def record_progress(self, result: ResultFacts, /) -> None:
+        """A call changed something for the first time. Comes before its ``record_result``."""
+
+    def record_result(self, result: ResultFacts, limits: Limits, now: float, /) -> None:
+        """A call got its result, refused ones too."""
+
+    def record_noted(self, verdict: Verdict, /) -> None:
+        """A note of this guard was given."""
+
+    def reset(self, cleared_by: str, /) -> None:
+        """Back to zero. ``cleared_by`` tells why, for ``/guards``."""
+        self.cleared_by = cleared_by
+
+
+def clip(text: str, limit: int) -> str:
+    """``text`` cut to ``limit`` characters, the cut marked with an ellipsis."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -1,0 +1,96 @@
+"""The health breaker: faults of the world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, clip
+from agent_cli.limits import Limits
+
+FAULTS = 3
+FIRST_PAUSE = 20.0
+LONGEST_PAUSE = 120.0
+PROBE_SLOT = 60.0
+TRANSPORT_KINDS = frozenset({"network", "timeout", "timeout_unknown_effect", "rate_limited", "unavailable"})
+
+
+@dataclass(slots=True)
+class _Backend:
+    """One outside service. ``pause`` is 0 while the breaker is closed."""
+
+    faults: int = 0
+    last_fault: str = ""
+    pause: float = 0.0
+    next_probe: float = 0.0
+    slot_until: float | None = None
+
+
+class Health(Guard):
+    """Keeps calls away from a backend that is down. Outlives the turn.
+
+    Three transport errors or timeouts in a row open the breaker of a backend for 20 s, doubling to
+    120 s; then exactly one probe may run. Its slot is released by any result and expires after 60 s.
+    While open, a call is answered at once. Any other outcome of a call (also ``not_found``) proves the
+    backend alive and closes the breaker.
+    """
+
+    name = "health"
+
+    def __init__(self) -> None:
+        self._backends: dict[str, _Backend] = {}
+
+    def before_call(self, call: CallFacts, _limits: Limits, now: float, /) -> Verdict | None:
+        backend = self._backends.get(call.backend)
+        if backend is None or not backend.pause:
+            return None
+        if now < backend.next_probe:
+            when = f"the next probe is possible in {backend.next_probe - now:.0f} s"
+        elif backend.slot_until is not None and now < backend.slot_until:
+            when = "a probe is running now"
+        else:
+            return None
+        text = (
+            f"Not executed: {call.backend} is down ({backend.faults} transport errors in a row, the last: "
+            f"{backend.last_fault}); {when}. Until then use a tool or source that does not need "
+            f"{call.backend}, or answer with what you have."
+        )
+        reason = (
+            f"{call.backend} is down: {backend.faults} faults in a row, {FAULTS} open the breaker; {when}"
+        )
+        evidence = {"tool": call.name, "arguments": call.arguments, "backend": call.backend}
+        return Verdict("refuse", self.name, text, reason, None, backend.faults, FAULTS, evidence)
+
+    def counters(self, _meters: Meters, /) -> list[Counter]:
+        return [
+            Counter(self.name, name, backend.faults, FAULTS, self.cleared_by)
+            for name, backend in self._backends.items()
+        ]
+
+    def record_call(self, call: CallFacts, now: float, /) -> None:
+        backend = self._backends.get(call.backend)
+        if backend and backend.pause:
+            backend.slot_until = now + PROBE_SLOT
+
+    def record_result(self, result: ResultFacts, _limits: Limits, now: float, /) -> None:
+        name = result.call.backend
+        if not name or result.cause in {"refused", "denied", "health"}:
+            return
+        backend = self._backends.setdefault(name, _Backend())
+        probing, backend.slot_until = backend.slot_until is not None, None
+        if result.cause:
+            return
+        if result.kind not in TRANSPORT_KINDS:
+            if result.executed:
+                self._backends[name] = _Backend()
+            return
+        if backend.pause and not probing and now < backend.next_probe:
+            return
+        backend.faults += 1
+        backend.last_fault = clip(" ".join(result.content.split()), 120) or result.kind
+        if backend.faults >= FAULTS:
+            backend.pause = min(LONGEST_PAUSE, backend.pause * 2 or FIRST_PAUSE)
+            backend.next_probe = now + backend.pause
+
+    def reset(self, cleared_by: str, /) -> None:
+        super().reset(cleared_by)
+        self._backends.clear()

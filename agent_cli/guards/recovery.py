@@ -1,0 +1,52 @@
+"""The kinds of failure, and for each the one sentence that says what to do differently.
+
+A hint never says "try again" where repeating cannot help. Source: GUARDS section 3.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+_HINTS = {
+    "invalid_json": "Send the arguments as one valid JSON object; escape quotes and newlines in strings.",
+    "invalid_arguments": "Correct the arguments that are named above; they must fit the tool's schema.",
+    "unknown_tool": "Use one of the tools that exist.",
+    "not_found": "Find out what exists first (list or search), then use an exact name from there.",
+    "edit_mismatch": "Read the file again and take the exact text from it; do not repeat the same edit.",
+    "edit_ambiguous": "Add surrounding lines to the old text so that it occurs only once.",
+    "permission_denied": "It is not allowed, and repeating cannot change that: use another way, or ask the user.",
+    "timeout": "Make it smaller or narrower so that it ends in time.",
+    "timeout_unknown_effect": "It may have taken effect: verify first (read what it would change), then decide.",
+    "network": "The other side cannot be reached: use another source, or go on without it and say so.",
+    "rate_limited": "The service asks for a pause: do something else first, or go on without it.",
+    "context_too_long": "Ask for less at once: a range, a narrower search, or a smaller part.",
+    "output_too_long": "The output limit cut the call off: make a smaller call, or several small ones.",
+    "unavailable": "The service is down: use another source or tool, or answer with what you have.",
+    "internal": "The tool itself failed: use another tool or other arguments, or tell the user.",
+}
+KINDS: tuple[str, ...] = tuple(_HINTS)
+
+
+def hint_for(kind: str, *, tool: str = "", known: Iterable[str] = (), detail: str = "") -> str:
+    """One sentence for the model. ``known`` are the tools that exist, for an unknown ``tool``.
+
+    A ``kind`` that is not in ``KINDS`` is answered like ``internal``. ``detail`` is the message of the
+    failure: what it already says is not said again.
+    """
+    if kind == "unknown_tool":
+        names = nearest_first(tool, known)
+        listed = ", ".join(names)
+        if not names or listed in detail:
+            return _HINTS[kind] if names else "There are no tools here: answer without one."
+        return f"The tools are: {listed}."
+    return _HINTS.get(kind, _HINTS["internal"])
+
+
+def nearest_first(name: str, known: Iterable[str]) -> list[str]:
+    """``known`` names, those that look most like ``name`` first, else alphabetically."""
+
+    def unlike(candidate: str) -> tuple[float, str]:
+        return -difflib.SequenceMatcher(None, name, candidate).ratio(), candidate
+
+    return sorted(known, key=unlike)
