@@ -18,7 +18,7 @@ class _PrivateRotatingFile(RotatingFileHandler):
     def _open(self) -> TextIOWrapper:
         path = Path(self.baseFilename)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return open(path, self.mode, encoding="utf-8", errors="replace", opener=_private)
+        return open(path, "a", encoding="utf-8", errors="replace", opener=_private)
 
 
 def _private(path: str, flags: int) -> int:
