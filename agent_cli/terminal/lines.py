@@ -6,7 +6,7 @@ ends). The same line becomes ANSI text above the prompt, a fragment of the live 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -40,6 +40,11 @@ STYLE_RULES: tuple[tuple[str, str], ...] = (
 def line(*spans: Span | str) -> Line:
     """A line from spans; a bare string is a span without style."""
     return tuple(("", span) if isinstance(span, str) else span for span in spans)
+
+
+def fitted(spans: Line, fit: Callable[[str], str]) -> Line:
+    """The line with ``fit`` applied to its texts (signs for outputs that cannot show all)."""
+    return tuple((style, fit(text)) for style, text in spans)
 
 
 def plain(spans: Line) -> str:

@@ -1,34 +1,13 @@
-"""Where the bottom of the screen writes: one burst per frame, and signs that every terminal can show."""
+"""Where the bottom of the screen writes: one burst per frame, and no questions to the terminal."""
 
 from __future__ import annotations
 
-import codecs
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TextIO
 
 from prompt_toolkit.output.vt100 import Vt100_Output
-
-_SIGNS = {
-    "→": ">",
-    "←": "<",
-    "✓": "+",
-    "✗": "x",
-    "⚠": "!",
-    "⏹": "#",
-    "›": ">",
-    "·": "-",
-    "…": ".",
-    "≈": "~",
-    "│": "|",
-    "─": "-",
-    "•": "*",
-    "—": "-",
-    "⠋": "*",
-}
-ASCII_SIGNS: Mapping[int, str] = {ord(sign): plain for sign, plain in _SIGNS.items()}
-"""One cell for one cell, so that widths stay true."""
 
 _REFLOWING_VARIABLES = (
     "TMUX",
@@ -44,15 +23,6 @@ _REFLOWING_VARIABLES = (
 _REFLOWING_TERMS = ("tmux", "foot", "alacritty", "xterm-kitty", "xterm-ghostty")
 
 
-def can_show_signs(encoding: str | None) -> bool:
-    """Whether a stream with this encoding can show the signs of the transcript."""
-    try:
-        "".join(_SIGNS).encode(codecs.lookup(encoding or "ascii").name)
-    except (LookupError, UnicodeEncodeError):
-        return False
-    return True
-
-
 def reflows(environ: Mapping[str, str]) -> bool:
     """Whether this terminal wraps old rows anew when its width changes. Unknown ones do not: a wrong
     yes would erase finished text, a wrong no leaves a stale row."""
@@ -65,14 +35,12 @@ class BurstOutput(Vt100_Output):
 
     responds_to_cpr = False  # its rows are counted, never asked for: answers could land in the input
     _held = False
-    _signs: Mapping[int, str] | None = None
 
     @classmethod
     def of(cls, stream: TextIO | None = None, term: str | None = None) -> BurstOutput:
         stream = stream or sys.stdout
         made = cls.from_pty(stream, term=term)
         assert isinstance(made, BurstOutput)
-        made._signs = None if can_show_signs(stream.encoding) else ASCII_SIGNS
         return made
 
     @contextmanager
@@ -86,8 +54,5 @@ class BurstOutput(Vt100_Output):
             self.flush()
 
     def flush(self) -> None:
-        if self._held:
-            return
-        if self._signs:
-            self._buffer = ["".join(self._buffer).translate(self._signs)]
-        super().flush()
+        if not self._held:
+            super().flush()

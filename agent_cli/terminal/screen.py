@@ -31,7 +31,7 @@ from prompt_toolkit.layout.menus import CompletionsMenuControl
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
-from agent_cli.terminal.lines import STYLE_RULES, Line, ansi, fragments
+from agent_cli.terminal.lines import STYLE_RULES, Line, ansi, fitted, fragments
 from agent_cli.terminal.output import BurstOutput
 
 FRAME_SECONDS = 0.05
@@ -84,9 +84,11 @@ class Screen:
         source: Input,
         output: BurstOutput,
         on_frame: Callable[[], None] = lambda: None,
+        fit: Callable[[str], str] = str,
         reflows: bool = False,
     ) -> None:
-        self._live, self._prompt, self._on_frame = live, prompt, on_frame
+        self._live, self._prompt, self._toolbar = live, prompt, toolbar
+        self._on_frame, self._fit = on_frame, fit
         self._output = output
         self._finished: list[str] = []
         self._timer: asyncio.TimerHandle | None = None
@@ -95,7 +97,7 @@ class Screen:
         self.away = False
         """Another program has the terminal (an editor): nothing is drawn, lines wait."""
         self.app = _Bottom(
-            layout=self._layout(buffer, toolbar),
+            layout=self._layout(buffer),
             style=_STYLE,
             include_default_pygments_style=False,
             key_bindings=bindings,
@@ -109,7 +111,7 @@ class Screen:
         self.app.ttimeoutlen = 0.05
         self.app.before_render += lambda _: self._prepare()
 
-    def _layout(self, buffer: Buffer, toolbar: Callable[[int], Line]) -> Layout:
+    def _layout(self, buffer: Buffer) -> Layout:
         search = SearchBufferControl()
         control = BufferControl(buffer, search_buffer_control=search, focus_on_click=False)
         entry = Window(
@@ -128,7 +130,7 @@ class Screen:
             CompletionsMenuControl(), height=Dimension(min=1, max=_MENU_ROWS), dont_extend_height=True
         )
         bar = Window(
-            FormattedTextControl(lambda: fragments([toolbar(self.columns)])),
+            FormattedTextControl(lambda: fragments([fitted(self._toolbar(self.columns), self._fit)])),
             height=1,
             dont_extend_height=True,
         )
@@ -166,7 +168,7 @@ class Screen:
 
     def commit(self, lines: Iterable[Line | str]) -> None:
         """Print finished lines (spans, or ANSI text that is already safe) above the region, for good."""
-        self._finished += [line if isinstance(line, str) else ansi(line) for line in lines]
+        self._finished += [self._fit(line if isinstance(line, str) else ansi(line)) for line in lines]
         self.refresh()
 
     def refresh(self) -> None:
@@ -204,7 +206,7 @@ class Screen:
     def _prepare(self) -> None:
         """Before a frame: ask for the live rows once; give rows back that are no longer needed."""
         columns, rows = self.columns, self.rows
-        self._rows = list(self._live(columns, rows))
+        self._rows = [fitted(row, self._fit) for row in self._live(columns, rows)]
         drawn = self.app.renderer.last_rendered_screen
         if drawn is not None:
             wanted = self.app.layout.container.preferred_height(columns, rows).preferred
@@ -212,7 +214,7 @@ class Screen:
                 self.app.renderer.erase(leave_alternate_screen=False)
 
     def _prefix(self, row: int, wrapped: int) -> StyleAndTextTuples:
-        first = self._prompt()
+        first = fitted(self._prompt(), self._fit)
         if row == 0 and wrapped == 0:
             return fragments([first])
         return [("", " " * sum(len(text) for _, text in first))]

@@ -1,0 +1,210 @@
+"""One conversation with a person: what a submitted line does, the running turn, the queue behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
+from contextlib import aclosing, suppress
+from typing import Any, cast
+
+from agent_cli.errors import AgentCliError
+from agent_cli.events import Event, ReasoningDelta, TextDelta, ToolCallFinished, TurnFinished
+from agent_cli.terminal.approval import SessionApprover
+from agent_cli.terminal.attachments import attach
+from agent_cli.terminal.lines import Line, Style, line
+from agent_cli.terminal.registry import Registry, split_command
+from agent_cli.terminal.sanitize import clean
+from agent_cli.terminal.services import Services
+from agent_cli.terminal.shell import run_command
+from agent_cli.terminal.view import View
+
+_LEAVING_PATIENCE = 1.0
+_LEAVE_WORDS = frozenset({"exit", "quit"})
+
+
+class Chat:
+    """Runs one job at a time: a turn, or a command that takes a while. Commands that take no time run
+    at once, beside it; messages wait in ``queue`` until it ends."""
+
+    def __init__(self, services: Services, view: View, commands: Registry) -> None:
+        self.services, self.view, self.commands = services, view, commands
+        self.agent, self.text = services.agent, services.catalog
+        self.queue: deque[str] = deque()
+        self.known_models: list[str] = []
+        self.approver = SessionApprover(view.ask, services.approval)
+        self.agent.approver = self.approver
+        self._job: asyncio.Task[None] | None = None
+        self._interrupted = False
+        self._client = asyncio.get_running_loop().create_future()
+
+    @property
+    def busy(self) -> bool:
+        return self._job is not None
+
+    # What a person does
+
+    def submit(self, typed: str, shown: str = "") -> None:
+        """A line was sent. ``shown`` is how it looked, where that is shorter (folded pastes)."""
+        text = typed.strip()
+        if not text:
+            return
+        if text in _LEAVE_WORDS:
+            self.view.leave()
+        elif text.startswith("!"):
+            self._run_shell(text[1:].strip())
+        elif (parts := split_command(text)) is not None:
+            self._run_command(*parts)
+        elif self.busy:
+            self.queue.append(text)
+            self.view.refresh()
+        else:
+            self.ask_model(text, shown.strip() or text)
+
+    def interrupt(self) -> bool:
+        """Stop what runs, once; False if nothing runs. Queued messages go back to where they came from."""
+        if self._job is None:
+            return False
+        if not self._interrupted:
+            self._interrupted = True
+            if self.agent.running:
+                self.agent.interrupt()
+            else:
+                self._job.cancel()
+            self.view.restore("\n".join(self.queue))
+            self.queue.clear()
+        return True
+
+    def unqueue(self) -> str:
+        """Take the newest waiting message back."""
+        text = self.queue.pop() if self.queue else ""
+        self.view.refresh()
+        return text
+
+    # Jobs
+
+    def ask_model(self, text: str, shown: str) -> None:
+        self.view.asked(shown)
+        message, problems = attach(text, self.services.folder)
+        for problem in problems:
+            self.say(
+                self.text("terminal.not_attached", name=clean(problem.name), reason=problem.reason), "warn"
+            )
+        self.start(self._turn(self.agent.run(message), text))
+
+    def take_up(self) -> None:
+        """``/continue``."""
+        self.start(self._turn(self.agent.continue_turn(), ""))
+
+    def start(self, work: Coroutine[Any, Any, None], reason: str = "") -> None:
+        """Make ``work`` the running job. ``reason`` tells what is waited for, if it is not a turn."""
+        assert self._job is None, "one job at a time"
+        self._interrupted = False
+        self._job = asyncio.create_task(self._run(work))
+        self.view.busy(reason)
+
+    async def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except asyncio.CancelledError:
+            if not self._interrupted:
+                raise
+            self.say(self.text("terminal.stopped"), "warn")
+        except AgentCliError as error:
+            self.say(clean(str(error)), "error")
+        except Exception as error:  # noqa: BLE001  the chat outlives whatever one job runs into
+            kind = type(error).__name__
+            self.say(self.text("terminal.internal", kind=kind, reason=clean(str(error))), "error")
+        finally:
+            self._job = None
+            self.view.busy("")
+            asyncio.get_running_loop().call_soon(self._send_next)
+
+    def _send_next(self) -> None:
+        if self.queue and not self.busy:
+            text = self.queue.popleft()
+            self.ask_model(text, text)
+
+    async def _turn(self, events: AsyncIterator[Event], text: str) -> None:
+        """Show one turn. A turn that was stopped before any reply gives its text back."""
+        replied = False
+        try:
+            await self._client_ready()
+            async with aclosing(cast("AsyncGenerator[Event]", events)) as stream:
+                async for event in stream:
+                    replied = replied or isinstance(event, TextDelta | ReasoningDelta | ToolCallFinished)
+                    self.view.show(event)
+                    if isinstance(event, TurnFinished):
+                        self._ring_after(event.result.seconds)
+        finally:
+            if self._interrupted and not replied:
+                self.view.restore(text)
+
+    def _ring_after(self, seconds: float) -> None:
+        if self.services.bell_after is not None and seconds >= self.services.bell_after:
+            self.view.ring()
+
+    def _run_command(self, name: str, argument: str) -> None:
+        command = self.commands.get(name)
+        if command is None:
+            near = self.commands.nearest(name)
+            key = "terminal.unknown_near" if near else "terminal.unknown_command"
+            self.say(self.text(key, name=clean(name), near=near), "warn")
+        elif self.busy and not command.while_busy:
+            self.say(self.text("terminal.busy", name=command.name), "warn")
+        elif (work := command.run(self, argument)) is not None:
+            self.start(work, f"/{command.name}")
+
+    def _run_shell(self, command: str) -> None:
+        if self.busy:
+            self.say(self.text("terminal.busy", name=f"!{clean(command)}"), "warn")
+        elif command:
+            self.view.asked(f"!{command}")
+            self.start(self._shell(command), command)
+
+    async def _shell(self, command: str) -> None:
+        code = await run_command(
+            command, self.services.folder, lambda text: self.view.say([line(clean(text))])
+        )
+        if code:
+            self.say(self.text("turn.exit_code", code=code), "warn")
+
+    # Around the jobs
+
+    def say(self, text: str, style: Style = "") -> None:
+        """One finished text, a line per line of it."""
+        self.view.say(line((style, row)) for row in text.split("\n"))
+
+    def say_lines(self, *lines: Line) -> None:
+        self.view.say(lines)
+
+    def warm_up(self) -> None:
+        """Load the model's client behind the prompt; the first turn waits for it."""
+        loop, done = asyncio.get_running_loop(), self._client
+
+        def settle(error: Exception | None) -> None:
+            if not done.done():
+                done.set_result(error)
+
+        def load() -> None:
+            problem: Exception | None = None
+            try:
+                self.services.warm_up()
+            except Exception as error:  # noqa: BLE001  shown at the first turn, which is what needs it
+                problem = error
+            with suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(settle, problem)
+
+        threading.Thread(target=load, name="warm-up", daemon=True).start()
+
+    async def _client_ready(self) -> None:
+        problem = await asyncio.shield(self._client)
+        if problem is not None:
+            raise problem
+
+    async def close(self) -> None:
+        """Stop what runs and wait a moment for it to be written down."""
+        if self._job is not None:
+            self.interrupt()
+            await asyncio.wait([self._job], timeout=_LEAVING_PATIENCE)

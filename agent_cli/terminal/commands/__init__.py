@@ -1,0 +1,34 @@
+"""The slash commands."""
+
+from __future__ import annotations
+
+from agent_cli.terminal.commands import conversation, info, limits, setup, turn
+from agent_cli.terminal.registry import Registry
+
+
+def all_commands() -> Registry:
+    """Every command, in the order of ``/help``."""
+    return Registry(
+        (
+            turn.continue_,
+            turn.retry,
+            turn.undo,
+            turn.guards,
+            turn.why,
+            limits.limits,
+            limits.limit,
+            setup.model,
+            setup.tools,
+            setup.approve,
+            setup.system,
+            conversation.history,
+            conversation.clear,
+            conversation.todo,
+            conversation.export,
+            conversation.copy,
+            info.status,
+            info.usage,
+            info.help_,
+            info.exit_,
+        )
+    )

@@ -1,0 +1,121 @@
+"""Commands about what was said."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from agent_cli.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from agent_cli.terminal.chat import Chat
+from agent_cli.terminal.lines import Style, line
+from agent_cli.terminal.registry import command
+from agent_cli.terminal.sanitize import clip, one_line
+
+_SHOWN = 10
+_MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]", "done": "[x]"}
+
+
+@command("history", "conversation")
+def history(chat: Chat, argument: str) -> None:
+    """The last messages, one line each."""
+    messages = chat.agent.conversation.messages
+    count = int(argument) if argument.isdigit() else _SHOWN
+    if not messages:
+        chat.say(chat.text("commands.no_messages"))
+    for message in messages[len(messages) - count if count < len(messages) else 0 :]:
+        style, text = _summary(message)
+        chat.say_lines(line((style, clip(text, chat.view.columns - 1))))
+
+
+def _summary(message: Message) -> tuple[Style, str]:
+    if isinstance(message, UserMessage):
+        return "user", f"› {one_line(message.content)}"
+    if isinstance(message, AssistantMessage):
+        calls = "".join(
+            f" → {one_line(call.name)}({one_line(call.arguments)})" for call in message.tool_calls
+        )
+        return "", f"  {one_line(message.content)}{calls}"
+    if isinstance(message, ToolMessage):
+        return "dim", f"  ← {one_line(message.name)}: {one_line(message.content)}"
+    return "dim", one_line(message.content)
+
+
+@command("clear", "conversation", while_busy=False)
+def clear(chat: Chat, argument: str) -> None:
+    """Begin a new conversation; a stored one stays resumable."""
+    del argument
+    hint = chat.services.resume_command()
+    if chat.services.new_session is not None:
+        chat.services.new_session()
+    else:
+        chat.agent.conversation.truncate(0)
+    chat.say(chat.text("commands.cleared"), "ok")
+    if hint:
+        chat.say(chat.text("terminal.resume", command=hint), "dim")
+
+
+@command("export", "conversation")
+def export(chat: Chat, argument: str) -> None:
+    """Write the conversation to a file: Markdown, or JSON if its name says so."""
+    path = chat.services.folder / Path(argument or "conversation.md").expanduser()
+    if path.exists() and not argument:
+        chat.say(chat.text("commands.exists", path=one_line(str(path))), "warn")
+        return
+    text = (
+        json.dumps(chat.agent.messages, ensure_ascii=False, indent=2)
+        if path.suffix == ".json"
+        else _as_markdown(chat)
+    )
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        chat.say(f"{one_line(str(path))}: {error.strerror}", "error")
+    else:
+        chat.say(chat.text("commands.exported", path=one_line(str(path))), "ok")
+
+
+def _as_markdown(chat: Chat) -> str:
+    parts = []
+    for message in chat.agent.conversation.messages:
+        if isinstance(message, UserMessage):
+            parts.append(f"## › {message.content}")
+        elif isinstance(message, AssistantMessage):
+            calls = "\n".join(f"→ `{call.name}({call.arguments})`" for call in message.tool_calls)
+            parts.append("\n\n".join(part for part in (message.content, calls) if part))
+        elif isinstance(message, ToolMessage):
+            parts.append(f"```\n{message.content}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+@command("copy", "conversation")
+def copy(chat: Chat, argument: str) -> None:
+    """Put the last answer (or the one N before it) on the clipboard."""
+    answers = [
+        message.content
+        for message in chat.agent.conversation.messages
+        if isinstance(message, AssistantMessage) and message.content
+    ]
+    back = int(argument) if argument.isdigit() and int(argument) else 1
+    if back > len(answers):
+        chat.say(chat.text("commands.no_messages"), "warn")
+    elif chat.view.copy(answers[-back]):
+        chat.say(chat.text("commands.copied", count=len(answers[-back])), "ok")
+    else:
+        chat.say(chat.text("commands.no_clipboard"), "warn")
+
+
+@command("todo", "conversation")
+def todo(chat: Chat, argument: str) -> None:
+    """The list of what is to be done, as the model keeps it."""
+    del argument
+    result = chat.agent.last_result
+    items = result.todos if result else ()
+    if not items:
+        chat.say(chat.text("commands.no_todos"))
+    for item in items:
+        mark = _MARKS.get(item.get("status", ""), "[!]")
+        text = item.get("content") or item.get("text") or item.get("title") or ""
+        chat.say(f"{mark} {one_line(text)}")

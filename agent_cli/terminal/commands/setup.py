@@ -1,0 +1,90 @@
+"""Commands that change who answers and what it may do."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Iterable
+from typing import Any, cast, get_args
+
+from agent_cli.approval import ApprovalMode
+from agent_cli.terminal.chat import Chat
+from agent_cli.terminal.lines import line
+from agent_cli.terminal.registry import command
+from agent_cli.terminal.sanitize import clean, clip, one_line
+
+APPROVAL_MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
+
+
+def _tool_words(chat: Chat, before: list[str]) -> Iterable[str]:
+    return [tool.name for tool in chat.agent.tools] if before else ("on", "off")
+
+
+@command("tools", "agent", complete=_tool_words)
+def tools(chat: Chat, argument: str) -> None:
+    """List the tools, or switch some on or off."""
+    registry = chat.agent.tools
+    switch, _, names = argument.partition(" ")
+    if switch in {"on", "off"} and names.strip():
+        for name in names.split():
+            if registry.get(name) is None:
+                chat.say(chat.text("commands.no_tool", name=one_line(name)), "warn")
+            else:
+                registry.enable(name, switch == "on")
+                chat.say(f"{name} {switch}", "ok")
+        return
+    if not len(registry):
+        chat.say(chat.text("commands.no_tools"))
+    for tool in registry:
+        on = tool.name in registry.names
+        asks = f" ({chat.text('commands.asks_first')})" if tool.needs_approval else ""
+        head = f"{tool.name:<18}" + ("" if on else "off ")
+        about = clip(one_line(tool.description) + asks, max(10, chat.view.columns - len(head) - 2))
+        chat.say_lines(line(("" if on else "dim", head), ("dim", about)))
+
+
+@command("model", "agent", complete=lambda chat, before: () if before else chat.known_models)
+def model(chat: Chat, argument: str) -> Coroutine[Any, Any, None] | None:
+    """Say which model answers and which others there are, or take another."""
+    if not argument:
+        return _list_models(chat)
+    if chat.services.switch_model is None:
+        chat.say(chat.text("commands.no_switch"), "warn")
+        return None
+    return _switch_model(chat, argument)
+
+
+async def _list_models(chat: Chat) -> None:
+    now = chat.agent.model
+    chat.say(chat.text("commands.model_now", name=one_line(now.name), endpoint=one_line(now.endpoint)))
+    chat.known_models = [one_line(name) for name in await chat.services.list_models()]
+    if chat.known_models:
+        chat.say("  ".join(chat.known_models), "dim")
+
+
+async def _switch_model(chat: Chat, name: str) -> None:
+    old = chat.agent.model.name
+    assert chat.services.switch_model is not None
+    chat.services.switch_model(name)
+    chat.say(f"{one_line(old)} → {one_line(chat.agent.model.name)}", "ok")
+
+
+@command("approve", "agent", complete=lambda _, before: () if before else APPROVAL_MODES)
+def approve(chat: Chat, argument: str) -> None:
+    """Say whether the user is asked first, or change it."""
+    old = chat.approver.mode
+    if not argument:
+        chat.say(chat.text(f"commands.approve_{old}"))
+    elif argument in APPROVAL_MODES:
+        chat.approver.mode = cast("ApprovalMode", argument)
+        chat.say(f"{old} → {argument}: {chat.text(f'commands.approve_{argument}')}", "ok")
+    else:
+        chat.say(chat.text("commands.approve_what", name=one_line(argument)), "warn")
+
+
+@command("system", "agent", while_busy=False)
+def system(chat: Chat, argument: str) -> None:
+    """Show the system prompt, or replace it."""
+    if argument:
+        chat.agent.system = argument
+        chat.say(chat.text("commands.system_set", count=len(argument)), "ok")
+    else:
+        chat.say(clean(chat.agent.system or chat.text("commands.nothing")), "dim")

@@ -1,0 +1,83 @@
+"""Commands about the last turn and the guards that watched it."""
+
+from __future__ import annotations
+
+from agent_cli.messages import UserMessage
+from agent_cli.terminal.chat import Chat
+from agent_cli.terminal.commands.limits import limit_words, set_limits, shown
+from agent_cli.terminal.lines import line
+from agent_cli.terminal.registry import command
+from agent_cli.terminal.sanitize import one_line
+
+
+@command("continue", "turn", complete=limit_words, while_busy=False)
+def continue_(chat: Chat, argument: str) -> None:
+    """Take the last turn up where it stopped, maybe with other limits."""
+    if not chat.agent.history:
+        chat.say(chat.text("commands.no_turn"), "warn")
+    elif not argument or set_limits(chat, argument):
+        chat.take_up()
+
+
+@command("guards", "turn", complete=lambda _, before: () if before else ("reset", "allow"))
+def guards(chat: Chat, argument: str) -> None:
+    """Every counter with its limit; set them back, or let a refused call through once."""
+    if argument == "reset":
+        chat.agent.reset_guards()
+        chat.say(chat.text("commands.guards_reset"), "ok")
+    elif argument == "allow":
+        chat.agent.allow_once()
+        chat.say(chat.text("commands.guards_allow"), "ok")
+    else:
+        for counter in chat.agent.counters():
+            count = f"{counter.count:g}/{shown(counter.limit)}"
+            cleared = counter.cleared_by and chat.text(
+                "commands.cleared_by", what=one_line(counter.cleared_by)
+            )
+            name = f"{counter.guard} · {counter.name}"
+            chat.say_lines(line(f"{one_line(name):<36}{count:>12}  ", ("dim", cleared)))
+
+
+@command("why", "turn")
+def why(chat: Chat, argument: str) -> None:
+    """What stopped the last turn, with the evidence."""
+    del argument
+    stop = chat.agent.last_stop
+    if stop is None:
+        chat.say(chat.text("commands.no_stop"))
+        return
+    chat.say_lines(line(("warn", f"{stop.guard} · {stop.status}")))
+    chat.say(one_line(stop.reason))
+    for name, value in stop.evidence.items():
+        chat.say_lines(line(("dim", f"  {one_line(str(name))}: "), one_line(str(value))))
+
+
+@command("undo", "turn", while_busy=False)
+def undo(chat: Chat, argument: str) -> None:
+    """Take the last message and everything after it back; its text returns to the input line."""
+    del argument
+    text = _take_back(chat)
+    if text is not None:
+        chat.say(chat.text("commands.undone"), "ok")
+        chat.view.restore(text)
+
+
+@command("retry", "turn", while_busy=False)
+def retry(chat: Chat, argument: str) -> None:
+    """Ask the last message again, without the answer it got."""
+    del argument
+    text = _take_back(chat)
+    if text is not None:
+        chat.ask_model(text, text)
+
+
+def _take_back(chat: Chat) -> str | None:
+    messages = chat.agent.conversation.messages
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if isinstance(message, UserMessage):
+            text = message.content
+            chat.agent.conversation.truncate(index)
+            return text
+    chat.say(chat.text("commands.no_turn"), "warn")
+    return None

@@ -1,0 +1,63 @@
+"""Tab: command names, their arguments, and ``@path``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+
+from agent_cli.terminal.chat import Chat
+from agent_cli.terminal.sanitize import one_line
+
+_MOST_PATHS = 200
+
+
+class ChatCompleter(Completer):
+    """Completes what stands before the cursor. ``chat`` is given once it exists."""
+
+    def __init__(self, folder: Path) -> None:
+        self.chat: Chat | None = None
+        self._folder = folder
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        text = document.text_before_cursor
+        word = document.get_word_before_cursor(WORD=True)
+        if text.startswith("/") and "\n" not in text:
+            yield from self._command_words(text, word)
+        elif word.startswith("@"):
+            yield from self._paths(word[1:])
+
+    def _command_words(self, text: str, word: str) -> Iterable[Completion]:
+        if self.chat is None:
+            return
+        name, blank, rest = text[1:].partition(" ")
+        if not blank:
+            for command in self.chat.commands:
+                if command.name.startswith(name.lower()):
+                    about = self.chat.text(f"command_help.{command.name}")
+                    yield Completion(f"/{command.name}", -len(text), display_meta=one_line(about))
+            return
+        found = self.chat.commands.get(name)
+        if found is None:
+            return
+        before = rest[: len(rest) - len(word)].split()
+        for candidate in found.complete(self.chat, before):
+            if candidate.startswith(word):
+                yield Completion(candidate, -len(word))
+
+    def _paths(self, typed: str) -> Iterable[Completion]:
+        """Files and folders that begin like ``typed``; hidden ones only when asked for."""
+        parent, _, start = typed.rpartition("/")
+        folder = self._folder / Path(parent + "/" if parent or typed.startswith("/") else ".").expanduser()
+        try:
+            entries = sorted(folder.iterdir())[: 10 * _MOST_PATHS]
+        except OSError:
+            return
+        shown = [entry for entry in entries if start.startswith(".") or not entry.name.startswith(".")]
+        for entry in [entry for entry in shown if entry.name.startswith(start)][:_MOST_PATHS]:
+            name = entry.name + ("/" if entry.is_dir() else "")
+            quoted = f'"{typed[: len(typed) - len(start)]}{name}"' if " " in name else None
+            text = quoted or f"{typed[: len(typed) - len(start)]}{name}"
+            yield Completion(f"@{text}", -len(typed) - 1, display=one_line(name))

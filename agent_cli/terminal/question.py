@@ -1,0 +1,89 @@
+"""The approval question in the live region, answered with one key."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from agent_cli.approval import ApprovalRequest
+from agent_cli.terminal.approval import DEAF_SECONDS, Answer, rule_of
+from agent_cli.terminal.entry import Entry
+from agent_cli.terminal.lines import Line, line
+from agent_cli.terminal.sanitize import clip, one_line
+from agent_cli.text import Catalog
+
+
+class Question:
+    """At most one is open. ``n`` takes the input line for the words of a refusal; the draft waits."""
+
+    def __init__(
+        self, catalog: Catalog, entry: Entry, now: Callable[[], float], refresh: Callable[[], None]
+    ) -> None:
+        self._catalog, self._entry, self._now, self._refresh = catalog, entry, now, refresh
+        self._request: ApprovalRequest | None = None
+        self._answer: asyncio.Future[Answer] | None = None
+        self._since = 0.0
+        self.wording = False
+        """The input line holds the words of a refusal."""
+
+    @property
+    def open(self) -> bool:
+        return self._request is not None
+
+    async def ask(self, request: ApprovalRequest) -> Answer:
+        """Wait for a key. Being cancelled closes the question."""
+        self._request, self._since = request, self._now()
+        self._answer = asyncio.get_running_loop().create_future()
+        self._refresh()
+        try:
+            return await self._answer
+        finally:
+            self._request = self._answer = None
+            self._stop_wording()
+            self._refresh()
+
+    def press(self, key: str) -> None:
+        """A key while the question is open. Those of the first moment were meant for something else."""
+        if self._now() - self._since < DEAF_SECONDS:
+            return
+        match key.lower():
+            case "y":
+                self._settle(Answer(True))
+            case "a":
+                self._settle(Answer(True, remember=True))
+            case "n":
+                self._entry.set_aside()
+                self.wording = True
+                self._refresh()
+
+    def refuse(self) -> None:
+        """Enter after ``n``: no, with the words in the input line if there are any."""
+        words = self._entry.buffer.text.strip()
+        self._settle(Answer(False, words))
+
+    def back(self) -> None:
+        """Not a refusal after all."""
+        self._stop_wording()
+        self._refresh()
+
+    def lines(self, columns: int) -> list[Line]:
+        if self._request is None:
+            return []
+        name = one_line(self._request.name)
+        keys = self._catalog(
+            "terminal.approve_words" if self.wording else "terminal.approve_keys",
+            rule=clip(one_line(rule_of(self._request)), 30),
+        )
+        return [
+            line(("warn", clip(self._catalog("terminal.approve_question", name=name), columns - 1))),
+            line(clip(keys, columns - 1)),
+        ]
+
+    def _settle(self, answer: Answer) -> None:
+        if self._answer and not self._answer.done():
+            self._answer.set_result(answer)
+
+    def _stop_wording(self) -> None:
+        if self.wording:
+            self.wording = False
+            self._entry.take_up()

@@ -1,0 +1,47 @@
+"""What the terminal is given: the agent and everything slow or outside, built once by the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent_cli.agent import Agent
+from agent_cli.approval import ApprovalMode
+from agent_cli.text import Catalog
+
+
+def _nothing() -> None:
+    return None
+
+
+async def _no_models() -> Sequence[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Frozen: what can change while the program runs is the agent, or behind one of the callables.
+
+    ``home`` is the state folder, ``None`` when it cannot be used. ``notices`` are lines for the start
+    (practice model, repaired history, unusable folder). ``warm_up`` may block: it runs in a thread of
+    its own behind the first prompt. ``switch_model`` gives the agent another model and returns a line
+    that says so; ``ConfigError`` and ``ModelError`` are shown. ``new_session`` begins another
+    conversation, the old one stays stored. ``resume_command`` is empty while nothing was stored.
+    ``bell_after`` rings after turns longer than that many seconds.
+    """
+
+    agent: Agent
+    catalog: Catalog
+    folder: Path
+    home: Path | None = None
+    plain: bool = False
+    first_prompt: str = ""
+    approval: ApprovalMode = "ask"
+    notices: tuple[str, ...] = ()
+    bell_after: float | None = None
+    warm_up: Callable[[], None] = _nothing
+    list_models: Callable[[], Awaitable[Sequence[str]]] = field(default=_no_models)
+    switch_model: Callable[[str], None] | None = None
+    new_session: Callable[[], None] | None = None
+    resume_command: Callable[[], str] = str
