@@ -14,6 +14,7 @@ from agent_cli.settings import TABLE, Setting
 from agent_cli.text import Catalog
 
 PROGRAM = "agent-cli"
+COMMANDS = ("config",)
 NEWEST = ""
 OUTPUT_FORMATS = ("text", "json", "stream-json")
 _SHORT = {"model": "-m"}
@@ -66,6 +67,8 @@ def parse(argv: Sequence[str], catalog: Catalog) -> Arguments:
     read, unknown = parser.parse_known_args(argv)
     if unknown:
         raise ConfigError(_about_unknown(unknown[0], parser, catalog))
+    if read.prompt in COMMANDS:
+        raise ConfigError(catalog("cli.command_first", command=read.prompt))
     if read.output_format != "text" and not read.once:
         raise ConfigError(catalog("cli.format_needs_print"))
     return Arguments(
@@ -79,6 +82,38 @@ def parse(argv: Sequence[str], catalog: Catalog) -> Arguments:
         debug=read.debug,
         flags=settings_flags(read),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command beside the chat: what to do, and how."""
+
+    action: str
+    switches: frozenset[str]
+    flags: Mapping[str, str | None]
+
+
+def read_command(
+    name: str, actions: Sequence[str], argv: Sequence[str], catalog: Catalog, switches: Sequence[str] = ()
+) -> Command:
+    """``agent-cli NAME [ACTION] …``; the first of ``actions`` is the default.
+
+    Raises ``ConfigError`` with one line, and ``SystemExit`` after ``--help``."""
+    parser = _Parser(
+        f"{PROGRAM} {name}",
+        description=catalog(f"cli.about_{name}"),
+        allow_abbrev=False,
+        formatter_class=_HelpFormatter,
+    )
+    parser.add_argument("action", nargs="?", choices=actions, default=actions[0], metavar="|".join(actions))
+    for switch in switches:
+        parser.add_argument(f"--{switch}", action="store_true", help=catalog(f"cli.help_{name}_{switch}"))
+    add_settings(parser, catalog)
+    read, unknown = parser.parse_known_args(argv)
+    if unknown:
+        raise ConfigError(_about_unknown(unknown[0], parser, catalog))
+    chosen = frozenset(switch for switch in switches if getattr(read, switch))
+    return Command(read.action, chosen, settings_flags(read))
 
 
 def settings_flags(read: argparse.Namespace) -> dict[str, str | None]:

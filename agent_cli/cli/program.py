@@ -67,6 +67,10 @@ class Program:
             return int(leaving.code or 0)
 
     def _dispatch(self) -> int:
+        if self._argv[:1] == ["config"]:
+            from agent_cli.cli.config import run_config  # noqa: PLC0415  (one command's code for its users)
+
+            return run_config(self._argv[1:], self._catalog, self._environ, self.folder)
         arguments = parse(self._argv, self._catalog)
         settings = self._load(arguments.flags)
         claim_tools()

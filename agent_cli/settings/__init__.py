@@ -30,7 +30,7 @@ from agent_cli.settings.sources import (
 from agent_cli.settings.table import BY_NAME, CUSTOMARY, HOME_VARIABLE, TABLE, Setting, limit_text
 from agent_cli.text import Catalog, Language, detect_language
 
-__all__ = ["TABLE", "Secret", "Setting", "Settings", "load"]
+__all__ = ["HOME_VARIABLE", "TABLE", "Secret", "Setting", "Settings", "load", "places"]
 
 PROJECT_FILE = ".env"
 CONFIG_FILE = "config.toml"
@@ -84,7 +84,7 @@ def load(
     ``flags`` has texts by setting name, and ``env_file`` for another file than ``.env`` of ``cwd``.
     ``home`` overrides ``AGENT_HOME``. Raises ``ConfigError`` with one line per problem.
     """
-    home, config_file = _folders(environ, home, cwd)
+    home, config_file = places(environ, cwd, home)
     layers = [
         read_config_file(config_file) if _exists(config_file) else Layer(),
         _env_file_layer(flags.get("env_file"), cwd),
@@ -178,7 +178,8 @@ class _Merged:
             self.warnings.append(Problem("settings.key_goes_to", values))
 
 
-def _folders(environ: Mapping[str, str], home: Path | None, cwd: Path) -> tuple[Path, Path]:
+def places(environ: Mapping[str, str], cwd: Path, home: Path | None = None) -> tuple[Path, Path]:
+    """The state folder and the user's ``config.toml``; neither need exist."""
     told = environ.get(HOME_VARIABLE, "").strip()
     if home is None and told:
         home = cwd / Path(told).expanduser()

@@ -1,0 +1,36 @@
+# make chat   create .venv, install the program, start it
+# make test   create .venv, install the test tools, run every check and all tests
+# make check  the same, without installing again
+# make clean  remove what these created
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: chat test check clean
+
+chat: .venv/installed
+	@$(BIN)/agent-cli
+
+test: .venv/installed-test
+	@$(MAKE) --no-print-directory check
+
+check:
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest
+
+clean:
+	rm -rf .venv build dist *.egg-info
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/installed-test: .venv/bin/python pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[test]"
+	@touch $@
