@@ -31,11 +31,10 @@ class Journal:
         self._ordinals: dict[tuple[str, str], int] = {}
         self._doubtful: set[str] = set()
         self._refused: set[str] = set()
+        self._write = write
         for line in lines:
             self._apply(line)
-        self._doubtful.update(self._running.values())
-        self._running.clear()
-        self._write = write
+        self.abandon()
 
     def begin(self, turn_id: str, signature: str, call_id: str) -> str:
         """Note that a state-changing call is about to run. Returns its idempotency key, which is
@@ -74,7 +73,7 @@ class Journal:
             self._record({"event": "user"})
 
     def abandon(self) -> None:
-        """The turn ended: calls that are still running will not report back."""
+        """The turn (or the program before this one) ended: what still runs will not report back."""
         for key in tuple(self._running):
             self.finish(key, known=False)
 

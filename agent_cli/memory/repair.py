@@ -36,11 +36,9 @@ def repair_history(messages: Sequence[Message]) -> Repaired:
     before, after = {id(message) for message in messages}, {id(message) for message in kept}
     fresh = [message for message in kept if id(message) not in before]
     gone = [message for message in messages if id(message) not in after]
-    return Repaired(
-        kept,
-        sum(message.content == UNKNOWN_OUTCOME_TEXT for message in fresh),
-        sum(not (isinstance(message, ToolMessage) and message.pending) for message in gone),
-    )
+    interrupted = sum(message.content == UNKNOWN_OUTCOME_TEXT for message in fresh)
+    pending = sum(isinstance(message, ToolMessage) and message.pending for message in gone)
+    return Repaired(kept, interrupted, len(gone) - min(pending, interrupted))
 
 
 def _groups(messages: Sequence[Message]) -> Iterator[tuple[Message, list[ToolMessage]]]:

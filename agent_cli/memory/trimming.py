@@ -16,10 +16,10 @@ from agent_cli.tokens import TokenEstimator, measure
 
 TRIGGER = 0.8
 GOAL = 0.5
-BULKY = 1_000
+BULKY = 1_500
 """Characters from which an old result is worth a stub."""
-_STUB_TAIL_LINES = 5
-_STUB_TAIL_CHARS = 500
+_STUB_TAIL_LINES = 6
+_STUB_TAIL_CHARS = 800
 _STUB_HEAD_CHARS = 150
 _FRAME_CHARS = 16
 """What a role and its delimiters cost, in characters."""
@@ -224,8 +224,8 @@ def _with_note(sent: list[Message], count: int, summary: str) -> list[Message]:
 
 
 def stub(message: Message) -> Message:
-    """An old result made small: how it began, how much is missing, and its last lines (the verdict
-    of a build or a test run stands there)."""
+    """An old result made small: how it began, how much is missing, and its last lines, where the
+    verdict of a build stands, and the note on where the full text lies."""
     if not isinstance(message, ToolMessage):
         return message
     text = message.content
