@@ -22,6 +22,7 @@ class ChatCompleter(Completer):
         self._folder = folder
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        del complete_event
         text = document.text_before_cursor
         word = document.get_word_before_cursor(WORD=True)
         if text.startswith("/") and "\n" not in text:

@@ -31,10 +31,18 @@ class Entry:
     def _completes_while_typing(self) -> bool:
         return self.buffer.text.startswith("/") and "\n" not in self.buffer.text
 
+    @property
+    def text(self) -> str:
+        """What would be sent."""
+        return self._folds.unfold(self.buffer.text)
+
+    def replace(self, text: str) -> None:
+        self._set(clean(text))
+
     def take(self) -> tuple[str, str]:
         """Empty the line. Returns the text to send and the text as it looked."""
         shown = self.buffer.text
-        typed = self._folds.unfold(shown)
+        typed = self.text
         if typed.strip():
             self.buffer.history.append_string(typed)
         self.buffer.reset()

@@ -18,7 +18,7 @@ class Hands(Protocol):
     """What keys can do beyond editing."""
 
     @property
-    def busy(self) -> bool: ...
+    def is_busy(self) -> bool: ...
 
     def send(self) -> None:
         """Enter on a finished line."""
@@ -28,8 +28,8 @@ class Hands(Protocol):
 
     def leave(self) -> None: ...
 
-    def take_back(self) -> bool:
-        """The newest queued message back into the line; False if there is none."""
+    def take_back_or_recall(self) -> None:
+        """Up on an empty line: the newest queued message, else the newest of the history."""
 
     def toggle_detail(self) -> None: ...
 
@@ -48,7 +48,7 @@ def bind(entry: Entry, question: Question, hands: Hands) -> KeyBindings:
     keys = KeyBindings()
     at_line = has_focus(entry.buffer)
     empty = at_line & Condition(lambda: not entry.buffer.text)
-    busy = Condition(lambda: hands.busy)
+    busy = Condition(lambda: hands.is_busy)
     alone = Condition(lambda: not get_app().key_processor.input_queue)
     """Escape with more keys behind it in one read is Alt and a key."""
     choosing = Condition(lambda: question.open and not question.wording)
@@ -65,7 +65,7 @@ def bind(entry: Entry, question: Question, hands: Hands) -> KeyBindings:
     on("backspace", do=entry.erase_before)
     on("tab", do=entry.complete)
     on("s-tab", do=entry.buffer.complete_previous)
-    on("up", do=lambda: hands.take_back() or entry.buffer.auto_up(), when=empty)
+    on("up", do=hands.take_back_or_recall, when=empty)
     on("?", do=hands.show_keys, when=empty)
     on("c-d", do=hands.leave, when=empty)
     on("c-x", "c-e", do=hands.edit)

@@ -21,14 +21,14 @@ from agent_cli.events import (
     WrapUpStarted,
 )
 from agent_cli.terminal.lines import Line, line
-from agent_cli.terminal.sanitize import clip, one_line, wrap
+from agent_cli.terminal.sanitize import clip, one_line
 from agent_cli.text import Catalog, phrases
 from agent_cli.text.signs import DOT
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _SPINS_PER_SECOND = 4
 _STALL_SECONDS = 2.0
-_TAIL_ROWS = 12
+TAIL_ROWS = 12
 _MAX_CALLS = 4
 _ROOM = 2
 """Cells kept free at the right: terminals disagree on the width of emoji."""
@@ -44,11 +44,11 @@ class _Call:
 
 @dataclass
 class LiveRegion:
-    """``now`` is monotonic seconds. ``tail`` is the unfinished end of the answer, plain and clean."""
+    """``now`` is monotonic seconds. ``tail`` are the last rows of the unfinished answer, plain and clean."""
 
     catalog: Catalog
     now: Callable[[], float]
-    tail: str = ""
+    tail: list[str] = field(default_factory=list)
     reason: str = ""
     """What is waited for; empty when nothing is."""
     _calls: dict[str, _Call] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class LiveRegion:
                 self.clear()
 
     def clear(self) -> None:
-        self.tail = self.reason = self._thought = ""
+        self.tail, self.reason, self._thought = [], "", ""
         self._calls.clear()
         self._retry = None
 
@@ -102,19 +102,15 @@ class LiveRegion:
     def lines(self, columns: int, rows: int) -> list[Line]:
         """The rows to show now, each at most ``columns`` wide."""
         width = max(10, columns - _ROOM)
-        found = [line(row) for row in self._tail_rows(width, rows)]
-        status = self._status()
-        found += [line(("dim", clip(row, width))) for row in status]
-        return found
+        shown = self.tail[-max(1, min(TAIL_ROWS, rows // 3)) :]
+        return [
+            *(line(clip(row, width)) for row in shown),
+            *(line(("dim", clip(row, width))) for row in self._status()),
+        ]
 
     def key(self) -> Sequence[str]:
         """Changes whenever a frame would show something new that no event announced."""
         return self._status()
-
-    def _tail_rows(self, width: int, rows: int) -> list[str]:
-        if not self.tail:
-            return []
-        return wrap(self.tail, width)[-max(1, min(_TAIL_ROWS, rows // 3)) :]
 
     def _status(self) -> list[str]:
         if self._retry:

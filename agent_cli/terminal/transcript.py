@@ -18,7 +18,7 @@ from agent_cli.events import (
 )
 from agent_cli.terminal.describe import Describer, thought
 from agent_cli.terminal.lines import Line, line
-from agent_cli.terminal.live import LiveRegion
+from agent_cli.terminal.live import TAIL_ROWS, LiveRegion
 from agent_cli.terminal.markdown_stream import MarkdownStream
 from agent_cli.terminal.sanitize import clean, wrap
 from agent_cli.text import Catalog
@@ -75,10 +75,12 @@ class Transcript:
         """Draw what came since the last frame: finished blocks are committed, the rest is the tail."""
         if self._fresh:
             if self._answer is None:
-                self._answer = MarkdownStream(self._width)
-            self._commit(self._answer.feed("".join(self._fresh)))
+                self._answer = MarkdownStream(self._width, self._table_text)
+            self._answer.width = self._width
+            self._answer.append("".join(self._fresh))
             self._fresh.clear()
-            self._live.tail = self._answer.tail()
+            self._commit(self._answer.commit())
+            self._live.tail = self._answer.tail(TAIL_ROWS)
 
     def toggle_detail(self) -> None:
         """Unfold from now on, and what was folded last; or fold again."""
@@ -92,6 +94,9 @@ class Transcript:
     def _width(self) -> int:
         return max(20, self._columns() - 1)
 
+    def _table_text(self, rows: int) -> str:
+        return self._catalog.counted("turn.table", rows)
+
     def _end(self) -> None:
         self._end_thought()
         self._end_answer()
@@ -101,7 +106,7 @@ class Transcript:
         if self._answer is not None:
             self._commit(self._answer.finish())
             self._answer = None
-        self._live.tail = ""
+        self._live.tail = []
 
     def _end_thought(self) -> None:
         text = "".join(self._thoughts)
@@ -115,7 +120,7 @@ class Transcript:
         self._fresh.clear()
         self._thoughts.clear()
         self._answer = None
-        self._live.tail = ""
+        self._live.tail = []
         self._answered = False
 
     def _tell_answer(self, event: TurnFinished) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Iterable
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 from agent_cli.approval import ApprovalMode
 from agent_cli.terminal.chat import Chat
@@ -74,7 +74,7 @@ def approve(chat: Chat, argument: str) -> None:
     if not argument:
         chat.say(chat.text(f"commands.approve_{old}"))
     elif argument in APPROVAL_MODES:
-        chat.approver.mode = cast("ApprovalMode", argument)
+        chat.approver.mode = argument
         chat.say(f"{old} → {argument}: {chat.text(f'commands.approve_{argument}')}", "ok")
     else:
         chat.say(chat.text("commands.approve_what", name=one_line(argument)), "warn")

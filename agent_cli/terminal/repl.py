@@ -1,0 +1,88 @@
+"""The interactive program: one chat in front of one person, from the first prompt to the way out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TextIO
+
+from prompt_toolkit.input.defaults import create_input
+from prompt_toolkit.input.vt100 import Vt100Input
+
+from agent_cli import __version__
+from agent_cli.terminal.chat import Chat
+from agent_cli.terminal.commands import all_commands
+from agent_cli.terminal.lines import Line, line
+from agent_cli.terminal.live_view import LiveView
+from agent_cli.terminal.output import BurstOutput, reflows
+from agent_cli.terminal.paste import KeyParser, teach_shift_enter
+from agent_cli.terminal.sanitize import one_line
+from agent_cli.terminal.services import Services
+from agent_cli.text.signs import fitting
+
+
+async def run_repl(services: Services) -> int:
+    """Chat until the person leaves; returns the exit code."""
+    source = create_input(sys.stdin)
+    if isinstance(source, Vt100Input):
+        teach_shift_enter()
+        source.vt100_parser = KeyParser(
+            lambda key: source._buffer.append(key), asyncio.get_running_loop().time
+        )
+    view = LiveView(
+        services,
+        source,
+        BurstOutput.of(sys.stdout, os.environ.get("TERM")),
+        fit=fitting(sys.stdout.encoding),
+        reflows=reflows(os.environ),
+    )
+    view.chat = chat = Chat(services, view, all_commands())
+    view.completer.chat = chat
+    with _signals(view.stop, view.leave):
+        chat.say_lines(*greeting(services))
+        chat.warm_up()
+        if services.first_prompt:
+            chat.submit(services.first_prompt)
+        with suppress(EOFError):
+            await view.run()
+        await chat.close()
+    say_goodbye(services, sys.stdout)
+    return 0
+
+
+def greeting(services: Services) -> list[Line]:
+    """Who answers, how to get help, and what has to be known from the start."""
+    say, model = services.catalog, services.agent.model
+    hello = say(
+        "terminal.hello", version=__version__, model=one_line(model.name), endpoint=one_line(model.endpoint)
+    )
+    return [
+        line(("bold", hello)),
+        line(("dim", say("terminal.hello_keys"))),
+        *(line(("warn", one_line(notice))) for notice in services.notices),
+    ]
+
+
+def say_goodbye(services: Services, stream: TextIO) -> None:
+    """How to take the session up again, if it was stored."""
+    if command := services.resume_command():
+        with suppress(OSError, ValueError):
+            print(services.catalog("terminal.resume", command=command), file=stream, flush=True)
+
+
+@contextmanager
+def _signals(stop: Callable[[], None], leave: Callable[[], None]) -> Iterator[None]:
+    """Our own handlers from start to end: a signal is never an exception somewhere."""
+    loop = asyncio.get_running_loop()
+    handlers = {signal.SIGINT: stop, signal.SIGTERM: leave, signal.SIGHUP: leave}
+    for number, handler in handlers.items():
+        loop.add_signal_handler(number, handler)
+    try:
+        yield
+    finally:
+        for number in handlers:
+            loop.remove_signal_handler(number)
