@@ -15,6 +15,9 @@ from agent_cli.results import Status
 
 Effect = Literal["read", "write", "external"]
 
+NO_OUTPUT = "(no output)"
+"""How a result says that nothing was printed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -93,6 +96,12 @@ class ResultFacts:
         return self.ok and not self.cause and not self.exit_code
 
     @property
+    def silent(self) -> bool:
+        """Whether it is a command that printed nothing."""
+        text = self.content.strip()
+        return self.exit_code is not None and (not text or text.endswith(NO_OUTPUT))
+
+    @property
     def outcome(self) -> tuple[bool, int | None, str]:
         """What two results must share to be the same result."""
         return self.ok, self.exit_code, self.fingerprint
@@ -164,8 +173,11 @@ class Guard:
     def record_call(self, call: CallFacts, now: float, /) -> None:
         """A call begins to run."""
 
+    def record_epoch(self, result: ResultFacts, /) -> None:
+        """A call may have changed the state: a new epoch. Comes before its ``record_result``."""
+
     def record_progress(self, result: ResultFacts, /) -> None:
-        """A call changed something for the first time. Comes before its ``record_result``."""
+        """A call changed the state beyond doubt. Comes before its ``record_result``."""
 
     def record_result(self, result: ResultFacts, limits: Limits, now: float, /) -> None:
         """A call got its result, refused ones too."""

@@ -33,7 +33,7 @@ class _Budget:
             return f"${self.used or 0:.4f} of ${self.limit:.4f} used"
         if self.unit == "seconds":
             return f"{self.used or 0:.1f} of {self.limit:g} seconds used"
-        return f"{self.used or 0:,} of {self.limit:,} {self.unit} used"
+        return f"{self.used or 0} of {self.limit} {self.unit} used"
 
 
 class Budgets(Guard):

@@ -3,15 +3,56 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass, field
 
-from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict
+from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, clip
 from agent_cli.limits import Limits
 
 PERIODS = (2, 3, 4)
 NOTE_LAPS = 2
 REFUSE_LAPS = 3
 
-_Entry = tuple[str, tuple[bool, int | None, str]]
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A call with its result; ``shown`` is the call for people."""
+
+    signature: str
+    outcome: tuple[bool, int | None, str]
+    shown: str = field(compare=False)
+
+
+class _Sequence:
+    """The calls of a turn, as far as periods need them. ``matches`` counts for each period how many
+    calls in a row equal the one a period before."""
+
+    def __init__(self) -> None:
+        self.tail: deque[_Entry] = deque(maxlen=max(PERIODS))
+        self.matches = dict.fromkeys(PERIODS, 0)
+
+    def append(self, entry: _Entry) -> None:
+        for period in PERIODS:
+            same = len(self.tail) >= period and self.tail[-period] == entry
+            self.matches[period] = self.matches[period] + 1 if same else 0
+        self.tail.append(entry)
+
+    def lap(self, period: int) -> list[_Entry]:
+        """The last lap; empty if it is nothing but one call repeated."""
+        lap = list(self.tail)[-period:]
+        return lap if len(set(lap)) > 1 else []
+
+    def laps(self, period: int) -> int:
+        """Complete laps so far; the first is 1."""
+        return self.matches[period] // period + 1 if self.lap(period) else 0
+
+    def completed_by(self, signature: str, laps: int) -> int | None:
+        """The period of which this call would complete lap ``laps`` (or a later one), if its result
+        is the expected one."""
+        for period in PERIODS:
+            enough = self.matches[period] + 1 >= (laps - 1) * period
+            if enough and self.lap(period) and self.tail[-period].signature == signature:
+                return period
+        return None
 
 
 class Cycle(Guard):
@@ -27,19 +68,19 @@ class Cycle(Guard):
     may_be_overruled = True
 
     def __init__(self) -> None:
-        self._tail: deque[_Entry] = deque(maxlen=max(PERIODS))
-        self._matches = dict.fromkeys(PERIODS, 0)
-        self._names: dict[str, str] = {}
-        self._last_step: int | None = None
-        self._in_step: set[str] = set()
+        self._start()
+
+    def _start(self) -> None:
+        self._sequence = _Sequence()
+        self._in_step: tuple[int, set[str]] = (0, set())
         self._refused_in: int | None = None
 
     def before_call(self, call: CallFacts, _limits: Limits, _now: float, /) -> Verdict | None:
-        period = self._period_completed_by(call)
+        period = self._sequence.completed_by(call.signature, REFUSE_LAPS)
         if period is None:
             return None
-        laps = (self._matches[period] + 1) // period + 1
-        circle = " → ".join(self._names[signature] for signature, _ in self._lap(period))
+        laps = (self._sequence.matches[period] + 1) // period + 1
+        circle = " → ".join(entry.shown for entry in self._sequence.lap(period))
         evidence = {
             "tool": call.name,
             "arguments": call.arguments,
@@ -49,23 +90,24 @@ class Cycle(Guard):
         }
         if self._refused_in is not None and self._refused_in != call.step:
             reason = (
-                f"stopped as a loop: the calls {circle} went on in a circle after a refusal, "
-                f"lap {laps} of {REFUSE_LAPS} allowed at most, with the same results each time"
+                f"stopped as a loop: after a refusal the calls went on in a circle with the same results, "
+                f"lap {laps} where {REFUSE_LAPS} is the limit: {circle}"
             )
             return Verdict("stop", self.name, reason, reason, "loop", laps, REFUSE_LAPS, evidence)
         text = (
-            f"Not executed: the calls {circle} have been going in a circle with the same results "
-            f"(lap {laps}). What would be accepted: a call that breaks the circle (other arguments, "
-            "another tool, a change), or your answer from what you have."
+            f"Not executed: these calls go in a circle with the same results each time (lap {laps}): "
+            f"{circle}\nWhat would be accepted: a call that breaks the circle (other arguments, another "
+            "tool, a change), or your answer from what you have."
         )
         reason = f"{call} was refused: it completes lap {laps} of a circle, {REFUSE_LAPS} is the limit"
         return Verdict("refuse", self.name, text, reason, None, laps, REFUSE_LAPS, evidence)
 
     def after_result(self, result: ResultFacts, _limits: Limits, /) -> Verdict | None:
-        if result.cause or not self._tail or self._tail[-1] != _entry(result):
+        sequence = self._sequence
+        if result.cause or not sequence.tail or sequence.tail[-1] != _entry(result):
             return None
         for period in PERIODS:
-            if self._matches[period] == (NOTE_LAPS - 1) * period and self._goes_round(period):
+            if sequence.lap(period) and sequence.matches[period] == (NOTE_LAPS - 1) * period:
                 text = (
                     f"Note: the last {period} calls repeated the {period} before them, with the same "
                     "results. Going round again will be refused."
@@ -74,61 +116,35 @@ class Cycle(Guard):
         return None
 
     def counters(self, _meters: Meters, /) -> list[Counter]:
-        laps = [self._matches[p] // p + 1 for p in PERIODS if self._matches[p] and self._goes_round(p)]
-        return [Counter(self.name, "laps of a circle", max(laps, default=0), REFUSE_LAPS, self.cleared_by)]
+        laps = max(self._sequence.laps(period) for period in PERIODS)
+        return [Counter(self.name, "laps of a circle", laps, REFUSE_LAPS, self.cleared_by)]
 
-    def record_result(self, result: ResultFacts, limits: Limits, now: float, /) -> None:
+    def record_result(self, result: ResultFacts, _limits: Limits, _now: float, /) -> None:
         call = result.call
         if call.poll or self._is_twin(call):
             return
         if not result.cause:
             self._refused_in = None
-            self._append(_entry(result))
-            self._names[call.signature] = call.name
+            self._sequence.append(_entry(result))
         elif result.cause == "refused":
-            verdict = self.before_call(call, limits, now)
-            period = self._period_completed_by(call)
-            if verdict and verdict.action == "refuse" and period:
+            period = self._sequence.completed_by(call.signature, REFUSE_LAPS)
+            if period and self._refused_in in {None, call.step}:
                 self._refused_in = call.step
-                self._append(self._tail[-period])
+                self._sequence.append(self._sequence.tail[-period])
 
     def reset(self, cleared_by: str, /) -> None:
-        self.__init__()  # type: ignore[misc]
         super().reset(cleared_by)
+        self._start()
 
     def _is_twin(self, call: CallFacts) -> bool:
-        if call.step != self._last_step:
-            self._last_step, self._in_step = call.step, set()
-        if call.signature in self._in_step:
-            return True
-        self._in_step.add(call.signature)
-        return False
-
-    def _append(self, entry: _Entry) -> None:
-        for period in PERIODS:
-            same = len(self._tail) >= period and self._tail[-period] == entry
-            self._matches[period] = self._matches[period] + 1 if same else 0
-        self._tail.append(entry)
-
-    def _period_completed_by(self, call: CallFacts) -> int | None:
-        """The period whose third lap this call would complete, were its result the expected one."""
-        for period in PERIODS:
-            matches = self._matches[period] + 1
-            if (
-                matches >= (REFUSE_LAPS - 1) * period
-                and self._goes_round(period)
-                and self._tail[-period][0] == call.signature
-            ):
-                return period
-        return None
-
-    def _lap(self, period: int) -> list[_Entry]:
-        return list(self._tail)[-period:]
-
-    def _goes_round(self, period: int) -> bool:
-        """Whether a lap is more than one call repeated."""
-        return len({signature for signature, _ in self._lap(period)}) > 1
+        """Whether the same call of the same batch is in the sequence already."""
+        step, signatures = self._in_step
+        if step != call.step:
+            step, signatures = self._in_step = call.step, set()
+        twin = call.signature in signatures
+        signatures.add(call.signature)
+        return twin
 
 
 def _entry(result: ResultFacts) -> _Entry:
-    return result.call.signature, result.outcome
+    return _Entry(result.call.signature, result.outcome, clip(str(result.call), 60))

@@ -1,4 +1,4 @@
-"""What counts as progress: the one thing that clears the failure ledgers and begins a new epoch."""
+"""What counts as progress, and when a new epoch begins."""
 
 from __future__ import annotations
 
@@ -8,24 +8,19 @@ from agent_cli.guards.base import ResultFacts
 class Progress:
     """Knows which calls changed something for the first time in this turn.
 
-    Progress is a successful, never-seen-before, state-changing call. Not a read, not a repeated write,
-    not a command that exits non-zero, not a chatty reply. ``epoch`` counts it.
+    A successful, never-seen-before, state-changing call begins a new epoch: what was known before may
+    be wrong now. It is *progress* too, unless it is a command: commands are called state-changing
+    because they might be, and only the paths that they report as written prove it. Not a read, not a
+    repeated write, not a command that exits non-zero, not a chatty reply.
     """
 
     def __init__(self) -> None:
         self._seen: set[str] = set()
-        self.epoch = 0
 
-    def is_made_by(self, result: ResultFacts) -> bool:
-        return result.succeeded and result.call.effect != "read" and result.call.signature not in self._seen
-
-    def record(self, result: ResultFacts) -> None:
-        if self.is_made_by(result):
-            self._seen.add(result.call.signature)
-            self.epoch += 1
-
-
-def is_proof_of_change(progress: ResultFacts) -> bool:
-    """Whether progress is beyond doubt. A command is called state-changing because it might be: only
-    the paths that it reports as written prove it."""
-    return progress.exit_code is None or bool(progress.changed)
+    def record(self, result: ResultFacts) -> tuple[bool, bool]:
+        """Whether ``result`` begins a new epoch, and whether it is progress."""
+        call = result.call
+        if not result.succeeded or call.effect == "read" or call.signature in self._seen:
+            return False, False
+        self._seen.add(call.signature)
+        return True, result.exit_code is None or bool(result.changed)

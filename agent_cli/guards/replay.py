@@ -32,7 +32,7 @@ class Replay(Guard):
     executed and noted, the one after ``max_repeats`` (2) is refused and pointed to the earlier result,
     the next ends the turn. With ``max_repeats`` 0 nothing is executed, with ``None`` the rule is off.
     A ``poll`` tool may return the same 15 times, with a wait of 1, 2, 4 … 30 s between its calls.
-    A changed result clears the count of that call, progress (a new epoch) clears all.
+    A changed result clears the count of that call, a new epoch clears all.
     """
 
     name = "replay"
@@ -89,8 +89,8 @@ class Replay(Guard):
             Counter(self.name, "same call, same result", most, meters.limits.max_repeats, self.cleared_by)
         ]
 
-    def record_progress(self, result: ResultFacts, /) -> None:
-        self.reset(f"progress: {result.call}")
+    def record_epoch(self, result: ResultFacts, /) -> None:
+        self.reset(f"a new epoch: {result.call}")
 
     def record_result(self, result: ResultFacts, limits: Limits, now: float, /) -> None:
         call = result.call

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, clip
-from agent_cli.guards.progress import is_proof_of_change
 from agent_cli.limits import Limits
 
 NOTE_AT = 3
@@ -32,8 +31,9 @@ class Stagnation(Guard):
 
     The same tool, different arguments, the same result in a row, other tools in between or not: noted
     at 3; after 5 errors (commands that exit non-zero too) or 9 successes the next call is refused, the
-    one after ends the turn. Another result of the tool ends its streak; a proven change (see
-    :func:`is_proof_of_change`) ends all. ``poll`` tools and tools that do not exist are left out.
+    one after ends the turn. Another result of the tool ends its streak, and so does a command that prints
+    nothing (silence is no answer that could stay the same); progress ends all. ``poll`` tools and tools
+    that do not exist are left out.
     """
 
     name = "stagnation"
@@ -88,8 +88,7 @@ class Stagnation(Guard):
         return [Counter(self.name, "different calls, same result", count, limit, self.cleared_by)]
 
     def record_progress(self, result: ResultFacts, /) -> None:
-        if is_proof_of_change(result):
-            self.reset(f"progress: {result.call}")
+        self.reset(f"progress: {result.call}")
 
     def record_result(self, result: ResultFacts, limits: Limits, now: float, /) -> None:
         call = result.call
@@ -98,6 +97,8 @@ class Stagnation(Guard):
             verdict = self.before_call(call, limits, now)
             if streak and result.cause == "refused" and verdict and verdict.action == "refuse":
                 streak.refused_in = call.step
+        elif result.silent:
+            self._streaks.pop(call.name, None)
         elif call.known and not call.poll:
             if streak is None or streak.result.outcome != result.outcome:
                 streak = self._streaks[call.name] = _Streak(result)

@@ -136,11 +136,12 @@ class TurnGuards:
 
     def record_result(self, result: ResultFacts, limits: Limits, now: float) -> FailureCount | None:
         """A call got its result, refused and cancelled ones too. The two ledgers, if it is a failure."""
-        if self._progress.is_made_by(result):
-            self._progress.record(result)
-            for guard in self._guards:
-                guard.record_progress(result)
+        begins_epoch, is_progress = self._progress.record(result)
         for guard in self._guards:
+            if begins_epoch:
+                guard.record_epoch(result)
+            if is_progress:
+                guard.record_progress(result)
             guard.record_result(result, limits, now)
         return self._failures.count(result.call) if result.failed else None
 
