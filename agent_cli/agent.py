@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -70,19 +70,16 @@ class Agent:
 
     # What a turn does
 
-    async def run(self, text: str) -> AsyncIterator[Event]:
+    def run(self, text: str) -> AsyncGenerator[Event, None]:
         """One turn. ``TurnFinished`` comes last, exactly once, however the turn ends."""
         self.session.journal.user_spoke()
-        async for event in self._events(text, TurnGuards(self._session_guards)):
-            yield event
+        return self._events(text, TurnGuards(self._session_guards))
 
-    async def continue_turn(self) -> AsyncIterator[Event]:
+    def continue_turn(self) -> AsyncGenerator[Event, None]:
         """Take the last turn up where it stopped, with fresh counters; an open breaker lets one probe
         of the failed call through."""
         fresh = TurnGuards(self._session_guards)
-        guards = self._turn.guards.continued() if self._turn else fresh
-        async for event in self._events(CONTINUE, guards):
-            yield event
+        return self._events(CONTINUE, self._turn.guards.continued() if self._turn else fresh)
 
     def interrupt(self) -> None:
         """Stop the running turn; its iterator then ends with ``TurnFinished`` (``interrupted``)."""
@@ -90,7 +87,7 @@ class Agent:
             self._interrupting = True
             self._task.cancel()
 
-    async def _events(self, text: str, guards: TurnGuards) -> AsyncIterator[Event]:
+    async def _events(self, text: str, guards: TurnGuards) -> AsyncGenerator[Event, None]:
         if self._task:
             raise RuntimeError("a turn is running: wait for its TurnFinished, or interrupt() it")
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -143,6 +140,8 @@ class Agent:
                 continue
             judgement = turn.judge.judge(reply.message, reply.finish_reason, turn.limits())
             turn.judge.record(judgement)
+            if not reply.message.tool_calls:
+                turn.guards.record_reply(reply.message.content, ())
             options = {"max_tokens": judgement.max_tokens} if judgement.max_tokens else {}
             if end := await self._follow(turn, reply.message, judgement):
                 return end
@@ -169,13 +168,13 @@ class Agent:
 
     async def _follow(self, turn: Turn, message: AssistantMessage, judgement: Judgement) -> End | None:
         """Do what the judgement of a reply says; the end of the turn, if it is one."""
-        if turn.answer_so_far:
-            message = replace(message, content=join_continuation(turn.answer_so_far, message.content))
         match judgement.action:
             case "answer":
-                self.conversation.append(replace(message, tool_calls=()))
-                return End(message.content)
+                self.conversation.append(replace(message, content=judgement.answer, tool_calls=()))
+                return End(judgement.answer)
             case "run_calls" | "reject_calls":
+                if turn.answer_so_far:
+                    message = replace(message, content=join_continuation(turn.answer_so_far, message.content))
                 turn.forget_tail()
                 batch = Batch(turn, self.tools, self.approver, self.session)
                 reject = judgement.text if judgement.action == "reject_calls" else ""
@@ -183,12 +182,13 @@ class Agent:
                     return await self._stopped(turn, stop)
                 self._note_budget(turn)
             case "continue":
-                turn.answer_so_far = message.content
-                turn.tail = [AssistantMessage(message.content), UserMessage(judgement.text)]
+                turn.answer_so_far = judgement.answer
+                turn.tail = [AssistantMessage(judgement.answer), UserMessage(judgement.text)]
             case "nudge" | "raise_output":
                 turn.nudge = judgement.text
             case "stop":
-                turn.answer_so_far = message.content
+                turn.answer_so_far = judgement.answer
+                turn.streamed.clear()
                 assert judgement.verdict is not None
                 return await self._stopped(turn, judgement.verdict)
         return None

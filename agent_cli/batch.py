@@ -19,7 +19,7 @@ from agent_cli.memory.session import Session
 from agent_cli.messages import AssistantMessage, ToolMessage, clean_text, is_json_object
 from agent_cli.turn import Turn
 from tools import PreparedCall, ToolContext, ToolRegistry, ToolResult
-from tools.truncate import truncate
+from tools.truncate import Spill, truncate
 
 SIDE_BY_SIDE = 4
 NOT_STARTED = "[not started: the user interrupted the turn]"
@@ -49,6 +49,7 @@ class Batch:
         the verdict that ends the turn, if there is one. When cancelled, every call is answered first.
         """
         self._calls = [prepare(call, self.tools, self.turn.steps) for call in message.tool_calls]
+        self.turn.guards.record_reply(message.content, [call.facts for call in self._calls])
         valid = tuple(
             call if is_json_object(call.arguments) else replace(call, arguments="{}")
             for call in message.tool_calls
@@ -129,13 +130,14 @@ class Batch:
         if wait := turn.guards.poll_wait(call.facts):
             await turn.world.clock.sleep(turn.at_most(wait) or 0.0)
         call.started, call.began = True, turn.world.clock.now()
+        turn.guards.record_call(call.facts, turn.limits(), call.began)
         turn.emit(ToolCallStarted(call.call.id, call.call.name, call.call.arguments, call.facts.effect))
-        key = journal.begin(turn.id, call.facts.signature, call.facts.effect) if call.changes_state else ""
+        key = journal.begin(turn.id, call.facts.signature, call.call.id) if call.changes_state else ""
         result = await self.tools.run(prepared, self._context(call, prepared.tool.timeout))
         if key:
-            journal.finish(key, "unknown" if result.kind == "timeout_unknown_effect" else "known")
+            journal.finish(key, known=result.kind != "timeout_unknown_effect")
         elif result.ok:
-            journal.read_succeeded()
+            journal.verified()
         self._land(call, result)
 
     async def _ask(self, call: PendingCall, prepared: PreparedCall) -> Approval:
@@ -153,7 +155,8 @@ class Batch:
             text = f"The user refused this call, and this call only.{said} Do not repeat it."
         else:
             text = approval.words or "not allowed by the user's rules"
-        self._land(call, ToolResult(False, text), "denied")
+        words = text if not approval.by_user else approval.words
+        self._land(call, ToolResult(False, text), "denied", words)
 
     def _context(self, call: PendingCall, own_timeout: float | None) -> ToolContext:
         loop = asyncio.get_running_loop()
@@ -170,11 +173,13 @@ class Batch:
         if call.result is None:
             self.turn.emit(event)
 
-    def _land(self, call: PendingCall, result: ToolResult, cause: Cause = "") -> None:
+    def _land(self, call: PendingCall, result: ToolResult, cause: Cause = "", words: str = "") -> None:
         """The one place where a call gets its result: recorded, annotated, stored, shown."""
         turn, limits = self.turn, self.turn.limits()
-        facts = call.ended(result, cause)
-        content = truncate(facts.content, limits.max_tool_chars, result.style, self._spill(call, result))
+        facts = call.ended(result, cause, words)
+        content = truncate(
+            facts.content, limits.max_tool_chars, result.style, self._spill(call), result.source
+        )
         hint = ""
         if not result.ok and not cause:
             hint = hint_for(result.kind, tool=call.call.name, known=self.tools.names, detail=facts.content)
@@ -220,8 +225,8 @@ class Batch:
                 self.turn.note(verdict)
         return notes
 
-    def _spill(self, call: PendingCall, result: ToolResult):  # type: ignore[no-untyped-def]
-        return lambda text: result.source or self.session.spill(text, f"{call.call.name}-{call.call.id}")
+    def _spill(self, call: PendingCall) -> Spill:
+        return lambda text: self.session.spill(text, f"{call.call.name}-{call.call.id}")
 
     def _interrupted(self) -> None:
         """Answer what Ctrl+C left open: what ran has an unknown outcome, the rest never started."""

@@ -37,8 +37,8 @@ class PendingCall:
             return True
         return not (self.changes_state or self.facts.poll or self.prepared.tool.needs_approval)
 
-    def ended(self, result: ToolResult, cause: Cause) -> ResultFacts:
-        """The facts of this call with its result."""
+    def ended(self, result: ToolResult, cause: Cause, words: str) -> ResultFacts:
+        """The facts of this call with its result; ``words`` are a person's own about a refusal."""
         content = clean_text(result.content)
         volatile: Sequence[str] = ()
         echoed: list[str] = []
@@ -55,6 +55,7 @@ class PendingCall:
             exit_code=result.exit_code,
             changed=result.changed,
             cause=cause,
+            words=words,
         )
 
 
@@ -68,7 +69,7 @@ def prepare(call: ToolCall, tools: ToolRegistry, step: int) -> PendingCall:
             target=call.arguments,
             arguments=call.arguments,
             effect=tool.effect if tool else "read",
-            known=tool is not None,
+            known=tools.is_enabled(call.name),
             step=step,
         )
         return PendingCall(call, prepared, facts)

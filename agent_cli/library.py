@@ -40,10 +40,11 @@ def run_agent(
     Raises ``HistoryError`` for messages that are no valid history and ``ConfigError`` for settings
     that name no model. A failing model service raises nothing: the last message says what happened.
     """
-    *before, last = [message_from_wire(message) for message in messages] or [None]
+    history = [message_from_wire(message) for message in messages]
+    last = history.pop() if history else None
     if not isinstance(last, UserMessage):
         raise HistoryError("messages must end with a user message")
-    session = Session.in_memory(message for message in before if message is not None)
+    session = Session.in_memory(history)
     session.conversation.check()
     agent = Agent(
         model=model or configured_model(load({}, os.environ, Path.cwd())),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import math
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 _ABSURD = 10**12
 
@@ -54,7 +55,8 @@ class Limits:
         ``name`` may leave out ``max_`` and use dashes. Raises ``ValueError`` with one line.
         """
         field = field_name(name)
-        return replace(self, **{field: parse_value(field, text, getattr(self, field))})
+        change: dict[str, Any] = {field: parse_value(field, text, getattr(self, field))}
+        return replace(self, **change)
 
 
 FIELD_NAMES: tuple[str, ...] = tuple(field.name for field in fields(Limits))

@@ -190,7 +190,7 @@ async def test_a_consumer_that_walks_away_leaves_a_valid_history_and_no_running_
     async for event in events:
         if isinstance(event, TextDelta):
             break
-    await events.aclose()  # type: ignore[attr-defined]
+    await events.aclose()
     assert not table.agent.running
     assert (await table.play("again")).answer == "next"
 
@@ -218,4 +218,4 @@ async def test_two_turns_at_once_are_refused() -> None:
     await anext(events)
     with pytest.raises(RuntimeError, match="a turn is running"):
         await anext(table.agent.run("again"))
-    await events.aclose()  # type: ignore[attr-defined]
+    await events.aclose()
