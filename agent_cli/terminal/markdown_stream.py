@@ -1,0 +1,95 @@
+"""A markdown answer that is committed to the scrollback block by block while it streams.
+
+Cost is linear in the length of the answer: text is only collected when it arrives, each frame looks at
+the lines that are new, and what is committed is never touched again. See ``markdown_writer`` for what is
+final when. All decisions fall line by line, so the result does not depend on how the text was cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from agent_cli.terminal.sanitize import Cleaner, wrap
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from agent_cli.terminal.markdown_writer import BlockWriter
+
+
+def warm_up() -> None:
+    """Load the parser and the renderer, so that the first answer need not."""
+    import agent_cli.terminal.markdown_writer  # noqa: F401, PLC0415 - slow: after the first prompt
+
+
+class MarkdownStream:
+    """One answer: :meth:`append` what arrives, :meth:`commit` at each frame, :meth:`finish` at the end.
+
+    ``width`` (cells) may be set at any time and holds for what is committed from then on. ``styled``
+    lines carry SGR sequences; without them the text is the same. ``table_text`` words the place of a
+    table that still grows, given its rows so far.
+    """
+
+    def __init__(self, width: int, table_text: Callable[[int], str], *, styled: bool = True) -> None:
+        self.width = width
+        self._table_text = table_text
+        self._styled = styled
+        self._cleaner = Cleaner()
+        self._unfinished: list[str] = []
+        self._arrived: list[str] = []
+        self._writer: BlockWriter | None = None
+
+    def append(self, text: str) -> None:
+        """More of the answer, raw."""
+        head, line_end, rest = self._cleaner.feed(text).rpartition("\n")
+        if line_end:
+            self._arrived += ("".join(self._unfinished) + head).split("\n")
+            self._unfinished.clear()
+        if rest:
+            self._unfinished.append(rest)
+
+    def commit(self) -> list[str]:
+        """The lines (without line ends) that have become final since the last call."""
+        if not self._arrived:
+            return []
+        arrived, self._arrived = self._arrived, []
+        writer = self._loaded_writer()
+        return self._painted([text for line in arrived for text in writer.take(line, self.width)])
+
+    def finish(self) -> list[str]:
+        """The rest of the lines. Nothing may be appended afterwards."""
+        self.append(self._cleaner.finish())
+        if self._unfinished:
+            self._arrived.append("".join(self._unfinished))
+            self._unfinished.clear()
+        lines = self.commit()
+        if self._writer:
+            lines += self._painted(self._writer.finish(self.width))
+        return lines
+
+    def tail(self, rows: int) -> list[str]:
+        """The end of what is not committed yet, in at most ``rows`` plain rows with two cells to spare."""
+        cells = max(2, self.width - 2)
+        longest = rows * cells
+        waiting = [*self._writer.waiting[-rows:], *self._arrived] if self._writer else self._arrived
+        if self._writer and (count := self._writer.table_rows()) is not None:
+            return wrap(self._table_text(count), cells)[-rows:]
+        unfinished = "".join(self._unfinished[-longest:])
+        lines = [*waiting[-rows:], *([unfinished] if unfinished else [])]
+        wrapped = [row for line in lines for row in wrap(line[-longest:], cells)]
+        return wrapped[-rows:]
+
+    def _loaded_writer(self) -> BlockWriter:
+        if self._writer is None:
+            from agent_cli.terminal.markdown_writer import BlockWriter  # noqa: PLC0415 - slow, see warm_up
+
+            self._writer = BlockWriter()
+        return self._writer
+
+    def _painted(self, lines: list[Text]) -> list[str]:
+        if not lines:
+            return []
+        from agent_cli.terminal.markdown_blocks import painted  # noqa: PLC0415 - slow, see warm_up
+
+        return [painted(line, styled=self._styled) for line in lines]
