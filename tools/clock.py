@@ -1,0 +1,53 @@
+"""The time, here or in a named zone."""
+
+from __future__ import annotations
+
+import difflib
+import zoneinfo
+from collections.abc import Callable
+from datetime import datetime, tzinfo
+from typing import Annotated
+
+from tools.base import Tool, tool
+from tools.failures import ToolError
+
+Now = Callable[[], datetime]
+"""The current moment, with a zone."""
+
+
+def system_now() -> datetime:
+    return datetime.now().astimezone()
+
+
+def clock_tool(now: Now = system_now) -> Tool:
+    def get_current_time(
+        timezone: Annotated[str, "IANA zone such as Europe/Berlin or UTC; empty: the local zone"] = "",
+    ) -> str:
+        """Get the current date and time, with weekday and UTC offset."""
+        moment = now()
+        zone = timezone.strip()
+        if zone and zone.lower() != "local":
+            moment = moment.astimezone(find_zone(zone))
+        name = getattr(moment.tzinfo, "key", None) or moment.tzname()
+        return f"{moment.isoformat(sep=' ', timespec='seconds')} {moment:%A} ({name})"
+
+    return tool(get_current_time, volatile=(r"\d\d:\d\d:\d\d",))
+
+
+def find_zone(name: str) -> tzinfo:
+    """The zone of that name in any case, or of the one city so named. ``ToolError`` names the nearest."""
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        pass
+    wanted = name.replace(" ", "_").casefold()
+    known = sorted(zoneinfo.available_timezones())
+    exact = [zone for zone in known if zone.casefold() == wanted]
+    cities = [zone for zone in known if zone.casefold().endswith(f"/{wanted}")]
+    found = exact or (cities if len(cities) == 1 else [])
+    if found:
+        return zoneinfo.ZoneInfo(found[0])
+    folded = {zone.casefold(): zone for zone in known}
+    near = [folded[match] for match in difflib.get_close_matches(wanted, folded, n=3)]
+    hint = f"did you mean {', '.join(near)}?" if near else "use an IANA name such as Asia/Tokyo or UTC."
+    raise ToolError("invalid_arguments", f"There is no time zone {name!r}: {hint}")
