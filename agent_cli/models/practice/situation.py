@@ -1,0 +1,130 @@
+"""What the practice model looks at before it speaks: the user's words and what came of its calls."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from agent_cli.errors import ModelError
+from agent_cli.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from agent_cli.models.base import FinishReason, ToolSchema
+from agent_cli.text import Catalog, Language
+
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
+_GO_ON = re.compile(r"\s*(?:please\s+)?(?:continue|go on|keep going|继续)\b", re.IGNORECASE)
+_HARNESS = re.compile(r"\n\n(?:hint: |\[|Note: ).*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Answer in words."""
+
+    text: str
+    finish_reason: FinishReason = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Call tools: names with their arguments, as a mapping or as raw (maybe broken) text."""
+
+    calls: tuple[tuple[str, Mapping[str, Any] | str], ...]
+    text: str = ""
+
+
+Reply = Say | Ask | ModelError
+
+
+def ask(name: str, **arguments: Any) -> Ask:
+    return Ask(((name, arguments),))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One call of this turn and what came of it. ``content`` is without the harness's own notes."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    content: str
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """One request as the rules see it. ``faults`` counts how often this request just failed."""
+
+    words: str
+    outcomes: tuple[Outcome, ...] = ()
+    tools: frozenset[str] = frozenset()
+    cut: str = ""
+    faults: int = 0
+
+    @classmethod
+    def read(cls, messages: Sequence[Message], tools: Sequence[ToolSchema], faults: int) -> Situation:
+        names = frozenset(str(tool["function"]["name"]) for tool in tools)
+        start, cut = _turn_start(messages)
+        words = messages[start].content if messages else ""
+        return cls(_HARNESS.sub("", words).strip(), _outcomes(messages[start:]), names, cut, faults)
+
+    @property
+    def language(self) -> Language:
+        return "zh" if _CHINESE.search(self.words) else "en"
+
+    def say(self, key: str, **values: object) -> str:
+        """A text of the practice model in the user's language."""
+        return _catalog(self.language)(f"practice.{key}", **values)
+
+    def succeeded(self, name: str) -> Outcome | None:
+        """The newest successful outcome of a tool in this turn."""
+        return next((done for done in reversed(self.outcomes) if done.name == name and done.ok), None)
+
+
+def _turn_start(messages: Sequence[Message]) -> tuple[int, str]:
+    """The index of the user's task, and the text that was cut off if the reply is to be continued.
+
+    "Continue" takes up the task before it; so does the request for the rest of a cut reply.
+    """
+    cut = ""
+    if len(messages) > 1 and isinstance(messages[-1], UserMessage):
+        before = messages[-2]
+        if isinstance(before, AssistantMessage) and not before.tool_calls and not before.partial:
+            cut = before.content
+    users = [index for index, message in enumerate(messages) if isinstance(message, UserMessage)]
+    if not users:
+        return max(0, len(messages) - 1), ""
+    for index in reversed(users):
+        if not _GO_ON.match(messages[index].content):
+            return index, cut
+    return users[0], cut
+
+
+def _outcomes(messages: Sequence[Message]) -> tuple[Outcome, ...]:
+    calls = {
+        call.id: call
+        for message in messages
+        if isinstance(message, AssistantMessage)
+        for call in message.tool_calls
+    }
+    found = []
+    for message in messages:
+        if isinstance(message, ToolMessage) and message.tool_call_id in calls:
+            call = calls[message.tool_call_id]
+            content = _HARNESS.sub("", message.content)
+            found.append(Outcome(call.name, _arguments(call.arguments), content, message.ok))
+    return tuple(found)
+
+
+def _arguments(text: str) -> Mapping[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+@cache
+def _catalog(language: Language) -> Catalog:
+    return Catalog(language)
