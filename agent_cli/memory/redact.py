@@ -88,14 +88,13 @@ def mask(secret: str) -> str:
 
 
 def _forms(secret: str) -> set[str]:
+    """How a secret may be spelled in text: also inside JSON, and inside JSON inside JSON."""
     raw = secret.encode(errors="surrogatepass")
-    return {
-        secret,
-        quote(raw, safe=""),
-        json.dumps(secret)[1:-1],
-        json.dumps(secret, ensure_ascii=False)[1:-1],
-        base64.b64encode(raw).decode().rstrip("="),
-    }
+    forms = {secret, quote(raw, safe=""), base64.b64encode(raw).decode().rstrip("=")}
+    for ascii_only in (True, False):
+        escaped = json.dumps(secret, ensure_ascii=ascii_only)[1:-1]
+        forms |= {escaped, json.dumps(escaped, ensure_ascii=ascii_only)[1:-1]}
+    return forms
 
 
 def _mask_group(match: re.Match[str]) -> str:

@@ -2,7 +2,7 @@
 
 One JSON object per line, append-only::
 
-    {"type": "session", "version": 1, "id": …, "cwd": …, "created": …}   the head
+    {"type": "session", "version": 1, "id": …, "cwd": …, "created": …}   the head; all begins (again)
     {"type": "message", "index": 3, "message": {…}}                      appended to the conversation
     {"type": "result", "index": 4, "message": {…}}                       a pending result was replaced
     {"type": "undo", "length": 3}                                        taken back to this many messages
@@ -107,9 +107,15 @@ def _take(content: SessionContent, slots: dict[int, Message], line: dict[str, An
             _count(line["first"])
             content.turns.append(line)
         case "session":
-            content.head = line
+            _start_again(content, slots, line)
         case _:
             pass  # a later version may know more kinds of lines
+
+
+def _start_again(content: SessionContent, slots: dict[int, Message], head: dict[str, Any]) -> None:
+    """A head inside the file: what was read of the damaged lines before it is said again after it."""
+    slots.clear()
+    content.head, content.turns, content.cut, content.damaged = head, [], NOTHING_CUT, 0
 
 
 def _count(value: object) -> int:

@@ -32,11 +32,17 @@ class SessionWriter(NullRecorder):
         self._turn: TurnHead | None = None
 
     def write(self, *lines: Line) -> None:
-        """Append lines; in a new file the head comes before them, and the file is ours from then on."""
+        """Append lines; a new file gets its head first and is ours from then on."""
         if not self._begun:
-            self._begun = True
             self.file.lock()
-            lines = (self._head, *lines)
+            self.write_head()
+        self._append(*lines)
+
+    def write_head(self) -> None:
+        self._begun = True
+        self._append(self._head)
+
+    def _append(self, *lines: Line) -> None:
         self.file.append(*(self._redactor.data(line) for line in lines))
 
     def continues(self, length: int, *, named: bool) -> None:

@@ -14,6 +14,7 @@ import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from agent_cli.clock import Clock, SystemClock
 from agent_cli.errors import StorageError
@@ -130,14 +131,23 @@ def files_folder(path: Path) -> Path:
 
 
 def _info(path: Path) -> SessionInfo | None:
-    """What a list shows of a session; ``None`` if the file cannot be read."""
+    """What a list shows of a session; ``None`` if the file cannot be read. Looks only at a few lines."""
     try:
         data, changed = path.read_bytes(), path.stat().st_mtime
     except OSError:
         return None
-    head = next(decode_lines(data[: data.find(b"\n") + 1]), None) or {}
-    start = data.rfind(b'{"type":"name"')
-    named = next(decode_lines(data[start : data.find(b"\n", start) + 1]), None) if start >= 0 else None
-    name = str((named or {}).get("name", ""))
-    count = data.count(b'{"type":"message"')
-    return SessionInfo(path.stem, name, str(head.get("cwd", "")), changed, count, len(data), path)
+    head = _last_line(data, b'{"type":"session"')
+    name = _last_line(data, b'{"type":"name"').get("name", "")
+    undo, undo_at = _last_line(data, b'{"type":"undo"'), data.rfind(b'{"type":"undo"')
+    message, message_at = _last_line(data, b'{"type":"message"'), data.rfind(b'{"type":"message"')
+    count = undo.get("length", 0) if undo_at > message_at else message.get("index", -1) + 1
+    return SessionInfo(path.stem, str(name), str(head.get("cwd", "")), changed, count, len(data), path)
+
+
+def _last_line(data: bytes, beginning: bytes) -> dict[str, Any]:
+    """The last line of a kind; empty if there is none or it is damaged."""
+    start = data.rfind(beginning)
+    if start < 0:
+        return {}
+    end = data.find(b"\n", start)
+    return next(decode_lines(data[start : end if end >= 0 else len(data)]), None) or {}

@@ -73,6 +73,8 @@ def new_session(around: Surroundings, place: Place) -> Session:
 def stored_session(around: Surroundings, place: Place, fork: Place) -> Session:
     """The session at a place again, repaired on disk too; at ``fork`` with the same history if another
     program has it open or another version wrote it. Raises ``StorageError`` if it cannot be read."""
+    if not place.path.is_file():
+        raise StorageError(f"session {place.id} does not exist any more")
     file = LineFile(place.path, around.cannot_write(place.path))
     alone = file.lock()
     try:
@@ -153,7 +155,8 @@ def _head(around: Surroundings, place: Place, forked_from: str = "") -> Line:
 def _mend_file(writer: SessionWriter, content: SessionContent, messages: list[Message]) -> None:
     """Bring the file to what was made of it, so that nobody is told twice."""
     if content.damaged:
-        writer.write(undo_line(0), *_restated(content, messages))
+        writer.write_head()
+        writer.write(*_restated(content, messages))
         return
     same = 0
     for old, new in zip(content.messages, messages, strict=False):

@@ -14,7 +14,7 @@ from agent_cli.messages import (
     UserMessage,
 )
 
-unhurried = settings(deadline=None)
+unhurried = settings(deadline=None, max_examples=60)
 """Other work on the same machine must not fail a property."""
 
 TEXTS = st.one_of(
