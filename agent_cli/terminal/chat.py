@@ -15,7 +15,7 @@ from agent_cli.terminal.approval import SessionApprover
 from agent_cli.terminal.attachments import attach
 from agent_cli.terminal.lines import Line, Style, line
 from agent_cli.terminal.registry import Registry, split_command
-from agent_cli.terminal.sanitize import clean
+from agent_cli.terminal.sanitize import clean, wrap
 from agent_cli.terminal.services import Services
 from agent_cli.terminal.shell import run_command
 from agent_cli.terminal.view import View
@@ -173,8 +173,8 @@ class Chat:
     # Around the jobs
 
     def say(self, text: str, style: Style = "") -> None:
-        """One finished text, a line per line of it."""
-        self.view.say(line((style, row)) for row in text.split("\n"))
+        """One finished text, wrapped to the width."""
+        self.view.say(line((style, row)) for row in wrap(text, self.view.columns - 1))
 
     def say_lines(self, *lines: Line) -> None:
         self.view.say(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -15,11 +15,10 @@ _MOST_PATHS = 200
 
 
 class ChatCompleter(Completer):
-    """Completes what stands before the cursor. ``chat`` is given once it exists."""
+    """Completes what stands before the cursor."""
 
-    def __init__(self, folder: Path) -> None:
-        self.chat: Chat | None = None
-        self._folder = folder
+    def __init__(self, folder: Path, chat: Callable[[], Chat]) -> None:
+        self._folder, self._chat = folder, chat
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         del complete_event
@@ -31,20 +30,19 @@ class ChatCompleter(Completer):
             yield from self._paths(word[1:])
 
     def _command_words(self, text: str, word: str) -> Iterable[Completion]:
-        if self.chat is None:
-            return
+        chat = self._chat()
         name, blank, rest = text[1:].partition(" ")
         if not blank:
-            for command in self.chat.commands:
+            for command in chat.commands:
                 if command.name.startswith(name.lower()):
-                    about = self.chat.text(f"command_help.{command.name}")
+                    about = chat.text(f"command_help.{command.name}")
                     yield Completion(f"/{command.name}", -len(text), display_meta=one_line(about))
             return
-        found = self.chat.commands.get(name)
+        found = chat.commands.get(name)
         if found is None:
             return
         before = rest[: len(rest) - len(word)].split()
-        for candidate in found.complete(self.chat, before):
+        for candidate in found.complete(chat, before):
             if candidate.startswith(word):
                 yield Completion(candidate, -len(word))
 

@@ -39,6 +39,7 @@ class LiveView:
     """Implements :class:`View` and :class:`Hands`. ``chat`` is set once, before :meth:`run`."""
 
     chat: Chat
+    """Also asked by the completer, which is why it is no argument."""
 
     def __init__(
         self,
@@ -52,10 +53,10 @@ class LiveView:
     ) -> None:
         self._services, self._text, self._output = services, services.catalog, output
         history = services.home / FILE_NAME if services.home else None
-        self.completer = ChatCompleter(services.folder)
+        completer = ChatCompleter(services.folder, lambda: self.chat)
         self.entry = Entry(
             PromptHistory(history, services.folder),
-            self.completer,
+            completer,
             lambda rows: self._text("terminal.pasted", lines=rows),
         )
         self.live = LiveRegion(self._text, now)
@@ -86,7 +87,8 @@ class LiveView:
     def asked(self, text: str) -> None:
         rows = text.split("\n")
         marks = ["› ", *["  "] * (len(rows) - 1)]
-        self.say(line(("user", mark), ("bold", one_line(row))) for mark, row in zip(marks, rows, strict=True))
+        told = (line(("user", mark), ("bold", one_line(row))) for mark, row in zip(marks, rows, strict=True))
+        self.say([line(), *told])
 
     def show(self, event: Event) -> None:
         self.transcript.show(event)
@@ -208,8 +210,7 @@ class LiveView:
         self.transcript.frame()
 
     def _live_rows(self, columns: int, rows: int) -> list[Line]:
-        found = self.live.lines(columns, rows)
-        found += self.question.lines(columns)
+        found = self.question.lines(columns) or self.live.lines(columns, rows)
         waiting = list(self.chat.queue)[-_QUEUE_ROWS:]
         queued = (self._text("terminal.queued", text=one_line(text)) for text in waiting)
         return found + [line(("dim", clip(text, columns - 1))) for text in queued]

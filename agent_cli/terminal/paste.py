@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
+from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
@@ -38,10 +39,16 @@ class KeyParser(Vt100Parser):
         return stuck
 
 
-def teach_shift_enter() -> None:
-    """Let both reports of Shift+Enter mean Ctrl+J (a new line), not litter or Enter."""
+def read_keys_with_care(source: Vt100Input, now: Callable[[], float]) -> KeyParser:
+    """Let ``source`` use a :class:`KeyParser`. Both reports of Shift+Enter become Ctrl+J, a new line."""
+
+    def take(key: KeyPress) -> None:
+        source._buffer.append(key)
+
     ANSI_SEQUENCES["\x1b[13;2u"] = Keys.ControlJ
     ANSI_SEQUENCES["\x1b[27;2;13~"] = Keys.ControlJ
+    source.vt100_parser = parser = KeyParser(take, now)
+    return parser
 
 
 def _joined_pastes(data: str, inside: bool) -> str:

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from time import monotonic
 from typing import TextIO
 
 from prompt_toolkit.input.defaults import create_input
@@ -19,7 +20,8 @@ from agent_cli.terminal.commands import all_commands
 from agent_cli.terminal.lines import Line, line
 from agent_cli.terminal.live_view import LiveView
 from agent_cli.terminal.output import BurstOutput, reflows
-from agent_cli.terminal.paste import KeyParser, teach_shift_enter
+from agent_cli.terminal.paste import read_keys_with_care
+from agent_cli.terminal.plain_view import PlainView
 from agent_cli.terminal.sanitize import one_line
 from agent_cli.terminal.services import Services
 from agent_cli.text.signs import fitting
@@ -27,21 +29,8 @@ from agent_cli.text.signs import fitting
 
 async def run_repl(services: Services) -> int:
     """Chat until the person leaves; returns the exit code."""
-    source = create_input(sys.stdin)
-    if isinstance(source, Vt100Input):
-        teach_shift_enter()
-        source.vt100_parser = KeyParser(
-            lambda key: source._buffer.append(key), asyncio.get_running_loop().time
-        )
-    view = LiveView(
-        services,
-        source,
-        BurstOutput.of(sys.stdout, os.environ.get("TERM")),
-        fit=fitting(sys.stdout.encoding),
-        reflows=reflows(os.environ),
-    )
+    view: LiveView | PlainView = _plain_view(services) if wants_plain(services) else _live_view(services)
     view.chat = chat = Chat(services, view, all_commands())
-    view.completer.chat = chat
     with _signals(view.stop, view.leave):
         chat.say_lines(*greeting(services))
         chat.warm_up()
@@ -52,6 +41,25 @@ async def run_repl(services: Services) -> int:
         await chat.close()
     say_goodbye(services, sys.stdout)
     return 0
+
+
+def wants_plain(services: Services) -> bool:
+    """Whether the terminal is none, cannot move its cursor, or was asked not to."""
+    simple = os.environ.get("TERM", "") in {"dumb", "unknown"} or bool(os.environ.get("NO_COLOR"))
+    return services.plain or simple or not (sys.stdin.isatty() and sys.stdout.isatty())
+
+
+def _plain_view(services: Services) -> PlainView:
+    fit = fitting(sys.stdout.encoding)
+    return PlainView(services, sys.stdin, sys.stdout, asks=sys.stdin.isatty(), fit=fit)
+
+
+def _live_view(services: Services) -> LiveView:
+    source = create_input(sys.stdin)
+    if isinstance(source, Vt100Input):
+        read_keys_with_care(source, monotonic)
+    output = BurstOutput.of(sys.stdout, os.environ.get("TERM"))
+    return LiveView(services, source, output, fit=fitting(sys.stdout.encoding), reflows=reflows(os.environ))
 
 
 def greeting(services: Services) -> list[Line]:

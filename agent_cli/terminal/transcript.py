@@ -33,8 +33,11 @@ class Transcript:
         live: LiveRegion,
         commit: Callable[[Iterable[Line | str]], None],
         columns: Callable[[], int],
+        *,
+        style: bool = True,
     ) -> None:
         self._catalog, self._live, self._commit, self._columns = catalog, live, commit, columns
+        self._style = style
         self._describer = Describer(catalog)
         self._answer: MarkdownStream | None = None
         self._fresh: list[str] = []
@@ -75,7 +78,7 @@ class Transcript:
         """Draw what came since the last frame: finished blocks are committed, the rest is the tail."""
         if self._fresh:
             if self._answer is None:
-                self._answer = MarkdownStream(self._width, self._table_text)
+                self._answer = MarkdownStream(self._width, self._table_text, styled=self._style)
             self._answer.width = self._width
             self._answer.append("".join(self._fresh))
             self._fresh.clear()
