@@ -24,8 +24,6 @@ from agent_cli.turn import Turn
 
 RESERVE = Reserve(seconds=30.0, tokens=2_000)
 INTERRUPTED = "[interrupted by the user]"
-_ASK_NOTHING: frozenset[Status] = frozenset({"filtered", "truncated"})
-"""Where asking the model once more is pointless: it refused, or was already cut."""
 _MARKS: dict[Status, Partial] = {
     "filtered": "filtered",
     "truncated": "truncated",
@@ -58,10 +56,14 @@ class Ending:
         status = stop.status or "breaker"
         self._answer_open_calls(stop.reason)
         text = ""
-        if request and status not in _ASK_NOTHING:
+        if request and not self._is_pointless(status):
             self.turn.emit(WrapUpStarted(status, stop.reason))
             text = await self._ask(stop, request)
         return End(self._settle(status, stop.reason, text), stop)
+
+    def _is_pointless(self, status: Status) -> bool:
+        """Whether asking the model once more could not help: it refused, or its text was cut already."""
+        return status == "filtered" or (status == "truncated" and bool(self.turn.answer_so_far.strip()))
 
     def service_failed(self, error: ModelError) -> End:
         """The model service failed for good, or the turn's time ended while it was tried."""

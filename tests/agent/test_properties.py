@@ -65,7 +65,9 @@ def raising() -> str:
 
 @settings(max_examples=150, deadline=None)
 @given(script=st.lists(REPLIES, min_size=1, max_size=12), limits=LIMITS)
-def test_every_turn_ends_once_within_its_limits_with_a_valid_history(script: list[Any], limits: Limits) -> None:
+def test_every_turn_ends_once_within_its_limits_with_a_valid_history(
+    script: list[Any], limits: Limits
+) -> None:
     ledger = Ledger()
     model = ScriptedModel([*script, "the end"])
     table = Table(model, [lookup, failing, raising, ledger.tool], limits=limits)
