@@ -17,7 +17,7 @@ from agent_cli.errors import ModelError
 from agent_cli.events import TextDelta
 from agent_cli.messages import AssistantMessage, Message, ToolCall, Usage, new_call_id
 from agent_cli.models.base import Completed, ModelOptions, StreamPart, ToolCallDelta, ToolSchema
-from agent_cli.models.practice.drills import drill_named, play
+from agent_cli.models.practice.drills import drill_named, play, rest_of_cut
 from agent_cli.models.practice.situation import Ask, Reply, Say, Situation
 from agent_cli.models.practice.tasks import next_step, told
 from agent_cli.tokens import TokenEstimator
@@ -44,8 +44,10 @@ class PracticeModel:
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema], **options: Unpack[ModelOptions]
     ) -> AsyncIterator[StreamPart]:
-        now = Situation.read(messages, tools, self._faults)
-        reply = wrapped_up(now) if options.get("tool_choice") == "none" else decide(now)
+        stopped = options.get("tool_choice") == "none"
+        asked = messages[:-1] if stopped else messages  # the last one only says that the turn is stopped
+        now = Situation.read(asked, tools, self._faults)
+        reply = wrapped_up(now) if stopped else decide(now)
         if isinstance(reply, ModelError):
             self._faults += 1
             raise reply
@@ -84,6 +86,8 @@ class PracticeModel:
 def decide(now: Situation) -> Reply:
     """What the practice model does next."""
     drill = drill_named(now.words)
+    if rest := rest_of_cut(now.said):
+        return rest
     if drill is not None:
         return play(drill, now)
     return next_step(now) or Say(now.say("greeting"))

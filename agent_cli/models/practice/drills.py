@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Mapping
 
 from agent_cli.models.errors_map import classify
-from agent_cli.models.practice.situation import Ask, Reply, Say, Situation, ask
+from agent_cli.models.practice.situation import Ask, Reply, Say, Situation, ask, catalog
 from agent_cli.models.practice.tasks import told
+from agent_cli.text import LANGUAGES
 
 SCRATCH = "practice-drill.txt"
 ENOUGH_SUMS = 20
@@ -101,9 +102,17 @@ def _budget(now: Situation) -> Reply:
 
 
 def _cut(now: Situation) -> Reply:
-    """A reply cut off by the output limit, then its rest."""
-    first, rest = now.say("drill_cut").split(_SEAM)
-    return Say(rest) if now.cut.endswith(first.strip()) else Say(first, "length")
+    """A reply cut off by the output limit; :func:`rest_of_cut` gives its rest."""
+    return Say(now.say("drill_cut").split(_SEAM)[0], "length")
+
+
+def rest_of_cut(said: str) -> Say | None:
+    """The rest, if ``said`` is the reply that the drill had cut off."""
+    for language in LANGUAGES:
+        first, rest = catalog(language)("practice.drill_cut").split(_SEAM)
+        if said.rstrip().endswith(first.rstrip()):
+            return Say(rest)
+    return None
 
 
 def _garbage(now: Situation) -> Reply:

@@ -54,20 +54,26 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """One request as the rules see it. ``faults`` counts how often this request just failed."""
+    """One request as the rules see it.
+
+    ``said`` is the assistant's text right before the last message: a cut reply to go on with. ``faults``
+    counts how often this very request just failed.
+    """
 
     words: str
     outcomes: tuple[Outcome, ...] = ()
     tools: frozenset[str] = frozenset()
-    cut: str = ""
+    said: str = ""
     faults: int = 0
 
     @classmethod
     def read(cls, messages: Sequence[Message], tools: Sequence[ToolSchema], faults: int) -> Situation:
         names = frozenset(str(tool["function"]["name"]) for tool in tools)
-        start, cut = _turn_start(messages)
+        start = _turn_start(messages)
         words = messages[start].content if messages else ""
-        return cls(_HARNESS.sub("", words).strip(), _outcomes(messages[start:]), names, cut, faults)
+        before = messages[-2] if len(messages) > 1 else None
+        said = before.content if isinstance(before, AssistantMessage) else ""
+        return cls(_HARNESS.sub("", words).strip(), _outcomes(messages[start:]), names, said, faults)
 
     @property
     def language(self) -> Language:
@@ -75,30 +81,18 @@ class Situation:
 
     def say(self, key: str, **values: object) -> str:
         """A text of the practice model in the user's language."""
-        return _catalog(self.language)(f"practice.{key}", **values)
+        return catalog(self.language)(f"practice.{key}", **values)
 
     def succeeded(self, name: str) -> Outcome | None:
         """The newest successful outcome of a tool in this turn."""
         return next((done for done in reversed(self.outcomes) if done.name == name and done.ok), None)
 
 
-def _turn_start(messages: Sequence[Message]) -> tuple[int, str]:
-    """The index of the user's task, and the text that was cut off if the reply is to be continued.
-
-    "Continue" takes up the task before it; so does the request for the rest of a cut reply.
-    """
-    cut = ""
-    if len(messages) > 1 and isinstance(messages[-1], UserMessage):
-        before = messages[-2]
-        if isinstance(before, AssistantMessage) and not before.tool_calls and not before.partial:
-            cut = before.content
+def _turn_start(messages: Sequence[Message]) -> int:
+    """The index of the user's task; "continue" takes up the task before it."""
     users = [index for index, message in enumerate(messages) if isinstance(message, UserMessage)]
-    if not users:
-        return max(0, len(messages) - 1), ""
-    for index in reversed(users):
-        if not _GO_ON.match(messages[index].content):
-            return index, cut
-    return users[0], cut
+    tasks = [index for index in users if not _GO_ON.match(messages[index].content)]
+    return (tasks or users or [0])[-1]
 
 
 def _outcomes(messages: Sequence[Message]) -> tuple[Outcome, ...]:
@@ -126,5 +120,5 @@ def _arguments(text: str) -> Mapping[str, Any]:
 
 
 @cache
-def _catalog(language: Language) -> Catalog:
+def catalog(language: Language) -> Catalog:
     return Catalog(language)
