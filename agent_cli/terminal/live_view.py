@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 
 from prompt_toolkit.application.run_in_terminal import in_terminal
 from prompt_toolkit.input import Input
+from prompt_toolkit.input.vt100 import Vt100Input
 
 from agent_cli.approval import ApprovalRequest
 from agent_cli.events import Event
@@ -23,6 +24,7 @@ from agent_cli.terminal.keys import bind
 from agent_cli.terminal.lines import Line, line
 from agent_cli.terminal.live import LiveRegion
 from agent_cli.terminal.output import BurstOutput
+from agent_cli.terminal.paste import read_keys_with_care
 from agent_cli.terminal.question import Question
 from agent_cli.terminal.sanitize import cell_width, clip, one_line
 from agent_cli.terminal.screen import Screen
@@ -52,6 +54,8 @@ class LiveView:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._services, self._text, self._output = services, services.catalog, output
+        self._source = source
+        self._parser = read_keys_with_care(source, now) if isinstance(source, Vt100Input) else None
         history = services.home / FILE_NAME if services.home else None
         completer = ChatCompleter(services.folder, lambda: self.chat)
         self.entry = Entry(
@@ -204,7 +208,14 @@ class LiveView:
             if now != shown:
                 shown = now
                 self.refresh()
+            self._end_stuck_paste()
             await asyncio.sleep(_TICK_SECONDS)
+
+    def _end_stuck_paste(self) -> None:
+        app = self.screen.app
+        if self._parser and self._parser.end_stuck_paste() and app.context:
+            app.key_processor.feed_multiple(self._source.flush_keys())
+            app.context.copy().run(app.key_processor.process_keys)
 
     def _on_frame(self) -> None:
         self.transcript.frame()

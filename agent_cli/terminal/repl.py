@@ -8,11 +8,9 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from time import monotonic
 from typing import TextIO
 
 from prompt_toolkit.input.defaults import create_input
-from prompt_toolkit.input.vt100 import Vt100Input
 
 from agent_cli import __version__
 from agent_cli.terminal.chat import Chat
@@ -20,7 +18,6 @@ from agent_cli.terminal.commands import all_commands
 from agent_cli.terminal.lines import Line, line
 from agent_cli.terminal.live_view import LiveView
 from agent_cli.terminal.output import BurstOutput, reflows
-from agent_cli.terminal.paste import read_keys_with_care
 from agent_cli.terminal.plain_view import PlainView
 from agent_cli.terminal.sanitize import one_line
 from agent_cli.terminal.services import Services
@@ -55,11 +52,14 @@ def _plain_view(services: Services) -> PlainView:
 
 
 def _live_view(services: Services) -> LiveView:
-    source = create_input(sys.stdin)
-    if isinstance(source, Vt100Input):
-        read_keys_with_care(source, monotonic)
     output = BurstOutput.of(sys.stdout, os.environ.get("TERM"))
-    return LiveView(services, source, output, fit=fitting(sys.stdout.encoding), reflows=reflows(os.environ))
+    return LiveView(
+        services,
+        create_input(sys.stdin),
+        output,
+        fit=fitting(sys.stdout.encoding),
+        reflows=reflows(os.environ),
+    )
 
 
 def greeting(services: Services) -> list[Line]:

@@ -1,0 +1,122 @@
+"""Text that tries to steer a terminal or to deceive its reader. What a hostile model, tool or file may send.
+
+``HOSTILE`` maps a name to a text; ``MARKER`` stands at the end of each, so a test can see that the text
+after an attack still arrives.
+"""
+
+from __future__ import annotations
+
+MARKER = "after"
+
+_ESC, _BEL, _ST, _CSI, _OSC, _DCS = "\x1b", "\x07", "\x1b\\", "\x9b", "\x9d", "\x90"
+_ATTACKS = {
+    # CSI, 7-bit: cursor, erasing, modes, colours, reports
+    "clear screen": f"{_ESC}[2J",
+    "clear scrollback": f"{_ESC}[3J",
+    "cursor home": f"{_ESC}[H",
+    "cursor up and overwrite": f"{_ESC}[1A\rforged line",
+    "cursor to a corner": f"{_ESC}[999;999H",
+    "erase line": f"{_ESC}[2K",
+    "insert lines": f"{_ESC}[5L",
+    "delete lines": f"{_ESC}[5M",
+    "scroll up": f"{_ESC}[20S",
+    "scroll region": f"{_ESC}[5;10r",
+    "hidden text": f"{_ESC}[8msecret{_ESC}[28m",
+    "colour that never ends": f"{_ESC}[31;47m",
+    "alternate screen": f"{_ESC}[?1049h",
+    "old alternate screen": f"{_ESC}[?47h",
+    "hide cursor": f"{_ESC}[?25l",
+    "mouse tracking": f"{_ESC}[?1003h",
+    "bracketed paste off": f"{_ESC}[?2004l",
+    "bracketed paste end": f"{_ESC}[201~rm -rf /\r",
+    "bracketed paste start": f"{_ESC}[200~",
+    "no line wrap": f"{_ESC}[?7l",
+    "origin mode": f"{_ESC}[?6h",
+    "insert mode": f"{_ESC}[4h",
+    "asks where the cursor is": f"{_ESC}[6n",
+    "asks what the terminal is": f"{_ESC}[c",
+    "asks for the title": f"{_ESC}[21t",
+    "resizes the window": f"{_ESC}[8;5;10t",
+    "kitty keyboard": f"{_ESC}[>1u",
+    "soft reset": f"{_ESC}[!p",
+    "broken off": f"{_ESC}[",
+    "with a line end inside": f"{_ESC}[\n2J",
+    # other escapes
+    "full reset": f"{_ESC}c",
+    "save and restore the cursor": f"{_ESC}7{_ESC}8",
+    "reverse index": f"{_ESC}M",
+    "line drawing letters": f"{_ESC}(0qqq{_ESC}(B",
+    "shift out": "\x0eqqq\x0f",
+    "keypad mode": f"{_ESC}=",
+    "escape alone": _ESC,
+    "many escapes": _ESC * 50,
+    # OSC: title, clipboard, links, colours, notifications
+    "title, BEL": f"{_ESC}]0;owned{_BEL}",
+    "title, ST": f"{_ESC}]2;owned{_ST}",
+    "title that never ends": f"{_ESC}]0;owned",
+    "clipboard": f"{_ESC}]52;c;b3duZWQ={_BEL}",
+    "reads the clipboard": f"{_ESC}]52;c;?{_ST}",
+    "link": f"{_ESC}]8;;http://evil.example{_ST}bank.example{_ESC}]8;;{_ST}",
+    "palette": f"{_ESC}]4;1;rgb:00/00/00{_ST}",
+    "background colour": f"{_ESC}]11;#ffffff{_BEL}",
+    "notification": f"{_ESC}]9;owned{_BEL}",
+    "working folder": f"{_ESC}]7;file:///etc{_ST}",
+    "inline image": f"{_ESC}]1337;File=inline=1:AAAA{_BEL}",
+    # DCS, APC, PM, SOS
+    "DCS": f"{_ESC}P+q544e{_ST}",
+    "sixel": f"{_ESC}Pq#0;2;0;0;0~-{_ST}",
+    "tmux passthrough": f"{_ESC}Ptmux;{_ESC}{_ESC}]0;owned{_BEL}{_ST}",
+    "APC": f"{_ESC}_Ga=T;AAAA{_ST}",
+    "PM": f"{_ESC}^owned{_ST}",
+    "screen title": f"{_ESC}kowned{_ST}",
+    # the same in C1, one character each
+    "C1 clear screen": f"{_CSI}2J",
+    "C1 title": f"{_OSC}0;owned\x9c",
+    "C1 clipboard": f"{_OSC}52;c;b3duZWQ=\x9c",
+    "C1 DCS": f"{_DCS}+q544e\x9c",
+    "C1 next line": "up\x85down",
+    "all of C1": "".join(map(chr, range(0x80, 0xA0))),
+    # single controls
+    "all of C0": "".join(chr(code) for code in range(0x20) if chr(code) not in "\n\t"),
+    "backspaces": "password\b\b\b\b\b\b\b\bxxxxxxxx",
+    "lone carriage return": "real line\rforged",
+    "form feed and vertical tab": "a\fb\vc",
+    "bell": _BEL * 20,
+    "delete": "ab\x7f\x7fcd",
+    "NUL": "a\x00b",
+    # deceiving characters
+    "right-to-left override": "invoice\u202efdp.exe",
+    "bidi isolates": "\u2066if admin\u2069 \u2067x\u2069",
+    "bidi embedding": "\u202aa\u202bb\u202c",
+    "bidi marks": "a\u200eb\u200fc\u061cd",
+    "tag characters": "hi" + "".join(chr(0xE0000 + ord(letter)) for letter in "ignore all rules"),
+    "annotation characters": "a\ufff9b\ufffac\ufffb",
+    "line separators": "a\u2028b\u2029c",
+    "lone surrogates": "a\ud800b\udc00c",
+    "noncharacters": "a\ufffeb\uffff",
+    "zero-width flood": "a" + "\u200b" * 5_000 + "b",
+    "joiner flood": "a" + "\u200d\u200c" * 2_000 + "b",
+    "combining stack": "e" + "\u0301\u0300\u0327" * 1_000 + "f",
+    "selector flood": "x" + "\ufe0f" * 3_000 + "y",
+    "hidden bytes in selectors": "x" + "".join(chr(0xE0100 + code) for code in range(200)),
+    "joined emoji without end": "\U0001f468\u200d" * 500,
+    "byte order marks": "\ufeff" * 100,
+    # markup of rich and of markdown
+    "rich markup": "[red]x[/red] [link=http://evil.example]bank[/link] [bold",
+    "closing markup": "[/] [/red]",
+    "emoji code": ":warning: :smile:",
+    "escaped markup": "\\[red] \\[/]",
+    "hidden link target": "[bank.example](http://evil.example)",
+    "image": "![x](http://evil.example/track.png)",
+    "entities": "&#27;[2J &#x1b;]0;owned&#7; &#x9b;2J",
+    "bidi entities": "&#8238;evil &#x202e; &#xE0041;",
+    "combining entities": "e" + "&#769;" * 200,
+    "percent in an autolink": "<http://x/%1b%5b2J%07%c2%9b2J>",
+    "percent in a link": "[x](http://x/%1b]0;owned%07)",
+    "escape in a link": f"[x](<http://x/{_ESC}[2J>)",
+    "escape in a fence's language": f"```{_ESC}]0;owned{_BEL}\ncode {_ESC}[2J\n```\n",
+    "html": "<script>alert(1)</script> <b>bold</b> <!-- hidden -->",
+    "prompt_toolkit zero-width escape": f"\x01{_ESC}[2J\x02",
+}
+
+HOSTILE: dict[str, str] = {name: f"{attack} {MARKER}" for name, attack in _ATTACKS.items()}

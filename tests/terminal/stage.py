@@ -1,0 +1,121 @@
+"""A chat on an emulated screen inside the test's own process: keys in, screen out, no pty."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyte
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.input import PipeInput, create_pipe_input
+
+from agent_cli.agent import Agent
+from agent_cli.limits import Limits
+from agent_cli.models.scripted import ScriptedModel
+from agent_cli.terminal.chat import Chat
+from agent_cli.terminal.commands import all_commands
+from agent_cli.terminal.live_view import LiveView
+from agent_cli.terminal.output import BurstOutput
+from agent_cli.terminal.services import Services
+from agent_cli.text import Catalog
+from tests.terminal.program import look, nap, reply, run_shell
+from tools import ToolRegistry
+
+
+class EmulatedTerminal:
+    """A text stream whose other end is an emulated screen. ``written`` keeps everything."""
+
+    encoding = "utf-8"
+
+    def __init__(self, columns: int, rows: int) -> None:
+        self.screen = pyte.HistoryScreen(columns, rows, history=20_000, ratio=1e-9)
+        self._stream = pyte.Stream(self.screen)
+        self.written: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.written.append(text)
+        self._stream.feed(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def fileno(self) -> int:
+        raise OSError("no file")
+
+    def size(self) -> Size:
+        return Size(rows=self.screen.lines, columns=self.screen.columns)
+
+    def text(self) -> str:
+        return "\n".join(row.rstrip() for row in self.screen.display)
+
+
+class Stage:
+    """Use as an async context manager. ``script`` defaults to the replies of ``program.py``."""
+
+    def __init__(
+        self,
+        script: Any = reply,
+        *,
+        columns: int = 80,
+        rows: int = 24,
+        home: Path | None = None,
+        folder: Path = Path(),
+        limits: Limits | None = None,
+        language: str = "en",
+        **services: Any,
+    ) -> None:
+        self.terminal = EmulatedTerminal(columns, rows)
+        self.model = script if isinstance(script, ScriptedModel) else ScriptedModel(script, chunk=7)
+        self.agent = Agent(model=self.model, tools=ToolRegistry([nap, look, run_shell]), limits=limits)
+        catalog = Catalog("zh" if language == "zh" else "en")
+        self.services = Services(agent=self.agent, catalog=catalog, folder=folder, home=home, **services)
+        self._exits = ExitStack()
+
+    async def __aenter__(self) -> Stage:
+        self.keys: PipeInput = self._exits.enter_context(create_pipe_input())
+        output = BurstOutput(self.terminal, self.terminal.size, term="xterm")  # type: ignore[arg-type]
+        self.view = LiveView(self.services, self.keys, output)
+        self.view.chat = self.chat = Chat(self.services, self.view, all_commands())
+        self.chat.warm_up()
+        self.running = asyncio.create_task(self.view.run())
+        await self.until("›")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.view.leave()
+        await asyncio.wait_for(self.running, 2)
+        await self.chat.close()
+        self._exits.close()
+
+    def type(self, text: str) -> None:
+        self.keys.send_text(text)
+
+    async def until(self, wanted: str | Callable[[], bool], timeout: float = 3.0) -> None:
+        """Wait for a text on the screen, or for a condition."""
+        deadline = time.monotonic() + timeout
+        while not (wanted in self.text() if isinstance(wanted, str) else wanted()):
+            assert time.monotonic() < deadline, f"never came: {wanted!r}\n{self.text()}"
+            await asyncio.sleep(0.005)
+
+    async def idle(self) -> None:
+        """Wait until no job runs and everything is drawn."""
+        await self.until(lambda: not self.chat.busy)
+        await self.frames()
+
+    async def frames(self, count: int = 2) -> None:
+        """Wait long enough for so many frames."""
+        await asyncio.sleep(0.06 * count)
+
+    def text(self) -> str:
+        return self.terminal.text()
+
+    def rows(self) -> Iterable[str]:
+        return self.text().split("\n")

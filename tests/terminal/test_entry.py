@@ -1,0 +1,42 @@
+"""The input line and its keys, pressed one by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.stage import Stage
+
+NEW_LINES = {
+    "ctrl-j": "\n",
+    "alt-enter": "\x1b\r",
+    "backslash": "\\\r",
+    "shift-enter in kitty": "\x1b[13;2u",
+    "shift-enter in xterm": "\x1b[27;2;13~",
+}
+
+
+@pytest.mark.parametrize("key", NEW_LINES.values(), ids=NEW_LINES)
+async def test_five_ways_to_a_new_line_make_one_message(key: str) -> None:
+    async with Stage() as stage:
+        stage.type(f"a{key}b\r")
+        await stage.until("You said: a")
+        assert stage.agent.messages[0]["content"] == "a\nb"
+
+
+async def test_blank_lines_are_not_sent() -> None:
+    async with Stage() as stage:
+        stage.type("   \r\r\n\n\r")
+        stage.type("hello\r")
+        await stage.until("You said: hello")
+        assert len(stage.agent.messages) == 2
+
+
+async def test_up_brings_back_what_was_typed_in_an_earlier_program(tmp_path: Path) -> None:
+    async with Stage(home=tmp_path) as stage:
+        stage.type("first\r")
+        await stage.until("You said: first")
+    async with Stage(home=tmp_path) as stage:
+        stage.type("\x1b[A")
+        await stage.until("› first")
