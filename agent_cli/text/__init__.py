@@ -43,10 +43,10 @@ class Catalog:
         return self(f"{key}_1" if count == 1 else key, count=count)
 
 
-def read_texts(language: Language) -> dict[str, str]:
+def read_texts(language: Language, folder: Path = _FOLDER) -> dict[str, str]:
     """``{"area.key": text}`` from all files of a language. ``ValueError`` if two files share a key."""
     texts: dict[str, str] = {}
-    for path in sorted((_FOLDER / language).glob("*.toml")):
+    for path in sorted((folder / language).glob("*.toml")):
         for area, table in tomllib.loads(path.read_text(encoding="utf-8")).items():
             for name, text in table.items():
                 key = f"{area}.{name}"

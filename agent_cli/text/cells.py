@@ -56,7 +56,11 @@ def _wrap_line(text: str, cells: int) -> list[str]:
     used = 0
     for cluster in _clusters(text, cells):
         width = cell_width(cluster)
-        if used + width > cells:
+        if used + width > cells and cluster == " ":
+            lines.append(line)
+            line, used = "", 0
+            continue
+        while used + width > cells:
             head, line = _broken(line)
             lines.append(head)
             used = cell_width(line)
