@@ -55,6 +55,19 @@ class EmulatedTerminal:
         return "\n".join(row.rstrip() for row in self.screen.display)
 
 
+class Watch:
+    """A clock that runs and can be put forward."""
+
+    def __init__(self) -> None:
+        self._ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.monotonic() + self._ahead
+
+    def advance(self, seconds: float) -> None:
+        self._ahead += seconds
+
+
 class Stage:
     """Use as an async context manager. ``script`` defaults to the replies of ``program.py``."""
 
@@ -75,12 +88,13 @@ class Stage:
         self.agent = Agent(model=self.model, tools=ToolRegistry([nap, look, run_shell]), limits=limits)
         catalog = Catalog("zh" if language == "zh" else "en")
         self.services = Services(agent=self.agent, catalog=catalog, folder=folder, home=home, **services)
+        self.clock = Watch()
         self._exits = ExitStack()
 
     async def __aenter__(self) -> Stage:
         self.keys: PipeInput = self._exits.enter_context(create_pipe_input())
         output = BurstOutput(self.terminal, self.terminal.size, term="xterm")  # type: ignore[arg-type]
-        self.view = LiveView(self.services, self.keys, output)
+        self.view = LiveView(self.services, self.keys, output, now=self.clock)
         self.view.chat = self.chat = Chat(self.services, self.view, all_commands())
         self.chat.warm_up()
         self.running = asyncio.create_task(self.view.run())

@@ -40,3 +40,38 @@ async def test_up_brings_back_what_was_typed_in_an_earlier_program(tmp_path: Pat
     async with Stage(home=tmp_path) as stage:
         stage.type("\x1b[A")
         await stage.until("› first")
+
+
+async def test_ctrl_c_clears_a_draft_and_says_on_an_empty_line_how_to_leave() -> None:
+    async with Stage() as stage:
+        stage.type("half a thought")
+        await stage.until("› half a thought")
+        stage.type("\x03")
+        await stage.until(lambda: "half" not in stage.text())
+        assert "leaves." not in stage.text().replace("Ctrl+D leaves", "")
+        stage.type("\x03")
+        await stage.until("Ctrl+D or /exit leaves.")
+
+
+async def test_ctrl_d_deletes_in_a_draft_and_leaves_on_an_empty_line() -> None:
+    async with Stage() as stage:
+        stage.type("ab\x1b[D\x04")
+        await stage.until(lambda: "› a\n" in stage.text())
+        assert not stage.running.done()
+        stage.type("\x7f\x04")
+        await stage.until(stage.running.done)
+
+
+async def test_a_question_mark_shows_the_keys_only_on_an_empty_line() -> None:
+    async with Stage() as stage:
+        stage.type("?")
+        await stage.until("Ctrl+O unfolds")
+        stage.type("why?\r")
+        await stage.until("You said: why?")
+
+
+@pytest.mark.parametrize("word", ["exit", "quit", "/exit", "/quit"])
+async def test_words_that_leave(word: str) -> None:
+    async with Stage() as stage:
+        stage.type(f"{word}\r")
+        await stage.until(stage.running.done)
