@@ -22,6 +22,7 @@ from agent_cli.text import Catalog, numbers, phrases, signs
 from agent_cli.text.sanitize import one_line
 
 _LONGEST = 300
+_TOLD_BY_FOOTER = frozenset({"ok", "llm_error", "interrupted"})
 
 
 class Progress:
@@ -31,9 +32,10 @@ class Progress:
         self._catalog = catalog
         self._write = write
         self._stop: GuardTripped | None = None
+        self._noted = ""
 
     def show(self, event: Event) -> None:
-        for text in self._lines(event):
+        for text in filter(None, self._lines(event)):
             self._write(one_line(text, _LONGEST))
 
     def _lines(self, event: Event) -> Iterator[str]:
@@ -50,6 +52,7 @@ class Progress:
             case TextDiscarded(reason):
                 yield say("turn.discarded", reason=reason)
             case GuardNote(guard, text):
+                self._noted = text
                 yield phrases.joined(guard, text)
             case GuardTripped():
                 self._stop = event
@@ -66,7 +69,8 @@ class Progress:
         say = self._catalog
         took = numbers.seconds(event.seconds)
         if not event.executed:
-            yield f"{signs.STOPPED} {phrases.joined(event.name, say('turn.not_run'), event.content)}"
+            why = "" if event.content == self._noted else event.content
+            yield f"{signs.STOPPED} {phrases.joined(event.name, say('turn.not_run'), why)}"
         elif event.ok:
             code = say("turn.exit_code", code=event.exit_code) if event.exit_code else ""
             shown = event.content if event.content.strip() else say("turn.result_empty")
@@ -74,33 +78,27 @@ class Progress:
         else:
             yield f"{signs.FAILED} {phrases.failure(say, event.name, event.kind)} {signs.DOT} {event.content}"
             hint = say("turn.hint", text=event.hint) if event.hint else ""
-            yield phrases.joined(
-                hint,
-                phrases.counts(
-                    say, event.same_failures, event.max_same_failures, event.failures, event.max_failures
-                ),
+            ledgers = phrases.counts(
+                say, event.same_failures, event.max_same_failures, event.failures, event.max_failures
             )
+            yield phrases.joined(hint, ledgers if event.failures else "")
 
     def _footer(self, result: AgentResult) -> str:
-        stop, say = self._stop, self._catalog
-        guard = stop.guard if stop else ""
-        count = stop.evidence.get("count", 0) if stop else 0
-        limit = stop.evidence.get("limit") if stop else None
-        return phrases.joined(
-            phrases.footer(
-                say,
-                result.status,
-                steps=result.steps,
-                tokens=result.usage.total,
-                estimated=result.usage.estimated,
-                cost=result.cost,
-                seconds_used=result.seconds,
-                retries=result.retries,
-                label=phrases.stop_label(result.status, guard, count, limit),
-                reason=result.reason,
-            ),
-            "" if result.status in {"ok", "llm_error", "interrupted"} else result.reason,
+        say, stop = self._catalog, self._stop
+        reason = phrases.error(say, str(stop.evidence.get("kind", "")), result.reason) if stop else ""
+        text = phrases.footer(
+            say,
+            result.status,
+            steps=result.steps,
+            tokens=result.usage.total,
+            estimated=result.usage.estimated,
+            cost=result.cost,
+            seconds_used=result.seconds,
+            retries=result.retries,
+            label=phrases.stop_label(result.status, stop.guard, stop.count, stop.limit) if stop else "",
+            reason=reason or result.reason,
         )
+        return phrases.joined(text, "" if result.status in _TOLD_BY_FOOTER else result.reason)
 
 
 def _first_line(text: str) -> str:

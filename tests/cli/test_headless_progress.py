@@ -68,6 +68,7 @@ def lines(*events: Event) -> list[str]:
         (RetryScheduled("rate_limited", "m", 2, 4, 3.0), ["rate limited · attempt 2/4 · 3s · Ctrl+C stops"]),
         (TextDiscarded("broken stream"), ["discarded, asking again: broken stream"]),
         (GuardNote("replay", "the same call again"), ["replay · the same call again"]),
+        (replace(FAILED, hint="", failures=0), ["✗ read_file · not_found · no such file"]),
         (WrapUpStarted("loop", "r"), ["wrapping up: asking for what there is, without tools"]),
         (
             HistoryCompacted(9000, 4000, 1, 2),
@@ -82,11 +83,23 @@ def test_each_event_is_told_in_its_lines(event: Event, expected: list[str]) -> N
 
 
 def test_a_stop_is_told_with_its_numbers_and_its_reason() -> None:
-    stop = GuardTripped("max_steps", "max_steps", "12 of 12 steps", {"count": 12, "limit": 12})
+    stop = GuardTripped("max_steps", "max_steps", "12 of 12 steps", count=12, limit=12)
     result = replace(DONE, status="max_steps", reason="12 of 12 steps used.")
     assert lines(stop, TurnFinished(result)) == [
         "⚠ partial (max_steps 12/12) · 2 steps · 1.2k tok · 2.1s · 1 retry · 12 of 12 steps used."
     ]
+
+
+def test_a_refusal_that_was_just_noted_is_not_told_twice() -> None:
+    refused = replace(CALL, executed=False, content="Not executed: …")
+    assert lines(GuardNote("replay", "Not executed: …"), refused)[1:] == ["⏹ read_file · not run"]
+
+
+def test_a_failed_model_service_is_told_with_its_cure() -> None:
+    reason = "The key was refused. Check LLM_API_KEY."
+    result = AgentResult("", "llm_error", reason=reason, steps=1, seconds=0.2)
+    stop = GuardTripped("model", "llm_error", reason, {"kind": "auth"})
+    assert lines(stop, TurnFinished(result)) == [f"✗ failed: {reason} · 1 step · 0 tok · 0.2s"]
 
 
 def test_text_from_outside_is_one_clean_line_of_bounded_length() -> None:
