@@ -101,8 +101,7 @@ class Conversation:
         """Make the history valid: pending results (of a killed process) become "outcome unknown",
         what cannot be mended is left out. Returns how many messages that concerned."""
         repaired = repair_history(self._messages)
-        count = repaired.interrupted + repaired.mended
-        if not count:
+        if not repaired.count:
             return 0
         same = 0
         for old, new in zip(self._messages, repaired.messages, strict=False):
@@ -111,7 +110,7 @@ class Conversation:
             same += 1
         self.truncate(same)
         self._append(repaired.messages[same:])
-        return count
+        return repaired.count
 
     def truncate(self, length: int) -> None:
         """Take back everything from index ``length`` on (``/undo``)."""

@@ -24,10 +24,14 @@ def _nowhere(line: Line) -> None:
 
 
 class Journal:
-    """``lines`` are those of an earlier life of the session, as ``write`` got them then."""
+    """``lines`` are those of an earlier life of the session, as ``write`` got them then; ``unanswered``
+    the ids of the calls whose results that life did not store (it was killed before it could)."""
 
-    def __init__(self, lines: Iterable[Line] = (), write: Write = _nowhere) -> None:
+    def __init__(
+        self, lines: Iterable[Line] = (), write: Write = _nowhere, unanswered: Iterable[str] = ()
+    ) -> None:
         self._running: dict[str, str] = {}
+        self._calls: dict[str, str] = {}
         self._ordinals: dict[tuple[str, str], int] = {}
         self._doubtful: set[str] = set()
         self._refused: set[str] = set()
@@ -35,6 +39,9 @@ class Journal:
         for line in lines:
             self._apply(line)
         self.abandon()
+        for call_id in unanswered:
+            if call_id in self._calls:
+                self._record({"event": "doubt", "signature": self._calls[call_id]})
 
     def begin(self, turn_id: str, signature: str, call_id: str) -> str:
         """Note that a state-changing call is about to run. Returns its idempotency key, which is
@@ -87,10 +94,13 @@ class Journal:
             turn = (line.get("turn", ""), signature)
             self._ordinals[turn] = self._ordinals.get(turn, 0) + 1
             self._running[line.get("key", "")] = signature
+            self._calls[line.get("call", "")] = signature
         elif event == "finish":
             finished = self._running.pop(line.get("key", ""), None)
             if finished is not None and line.get("outcome") != "known":
                 self._doubtful.add(finished)
+        elif event == "doubt":
+            self._doubtful.add(signature)
         elif event == "refused":
             self._refused.add(signature)
         elif event == "read":

@@ -19,12 +19,17 @@ from agent_cli.messages import (
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """``messages`` pass the validator. ``interrupted`` counts the calls whose outcome nobody knows,
-    ``mended`` the messages that were changed or left out for another reason."""
+    """``messages`` pass the validator. ``interrupted`` are the ids of the calls whose outcome nobody
+    knows, ``mended`` counts the messages that were changed or left out for another reason."""
 
     messages: list[Message]
-    interrupted: int = 0
+    interrupted: tuple[str, ...] = ()
     mended: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many messages the repair concerned; 0 exactly if it changed nothing."""
+        return len(self.interrupted) + self.mended
 
 
 def repair_history(messages: Sequence[Message]) -> Repaired:
@@ -34,11 +39,11 @@ def repair_history(messages: Sequence[Message]) -> Repaired:
         if not (isinstance(head, SystemMessage) and kept):
             kept += _mend(head, results)
     before, after = {id(message) for message in messages}, {id(message) for message in kept}
-    fresh = [message for message in kept if id(message) not in before]
+    fresh = [message for message in kept if id(message) not in before and isinstance(message, ToolMessage)]
     gone = [message for message in messages if id(message) not in after]
-    interrupted = sum(message.content == UNKNOWN_OUTCOME_TEXT for message in fresh)
+    interrupted = tuple(message.tool_call_id for message in fresh if message.content == UNKNOWN_OUTCOME_TEXT)
     pending = sum(isinstance(message, ToolMessage) and message.pending for message in gone)
-    return Repaired(kept, interrupted, len(gone) - min(pending, interrupted))
+    return Repaired(kept, interrupted, len(gone) - min(pending, len(interrupted)))
 
 
 def _groups(messages: Sequence[Message]) -> Iterator[tuple[Message, list[ToolMessage]]]:

@@ -67,7 +67,7 @@ def new_session(around: Surroundings, place: Place) -> Session:
     writer = SessionWriter(
         LineFile(place.path, around.cannot_write(place.path)), _head(around, place), around.redactor
     )
-    return _session(around, place, SessionContent(), writer)
+    return _session(around, place, SessionContent(), writer, Repaired([]))
 
 
 def stored_session(around: Surroundings, place: Place, fork: Place) -> Session:
@@ -99,8 +99,7 @@ def stored_session(around: Surroundings, place: Place, fork: Place) -> Session:
         writer = SessionWriter(file, _head(around, place), around.redactor)
         _mend_file(writer, content, repaired.messages)
     writer.continues(len(repaired.messages), named=bool(content.name))
-    content.messages = repaired.messages
-    return _session(around, place, content, writer, notices)
+    return _session(around, place, content, writer, repaired, notices=notices)
 
 
 def _session(
@@ -108,9 +107,11 @@ def _session(
     place: Place,
     content: SessionContent,
     writer: SessionWriter,
+    repaired: Repaired,
+    *,
     notices: Sequence[Notice] = (),
 ) -> Session:
-    conversation = Conversation(content.messages, writer)
+    conversation = Conversation(repaired.messages, writer)
     recorders = Recorders(
         (writer, _run_recorder(around, place, conversation), _usage_recorder(around, place))
     )
@@ -118,7 +119,7 @@ def _session(
         place.id,
         conversation,
         recorder=recorders,
-        journal=Journal(content.journal, writer.journaled),
+        journal=Journal(content.journal, writer.journaled, repaired.interrupted),
         storage=writer,
         name=content.name,
         cut=content.cut,
@@ -173,7 +174,10 @@ def _restated(content: SessionContent, messages: list[Message]) -> list[Line]:
 
 
 def _notices(content: SessionContent, repaired: Repaired) -> list[Notice]:
-    counts = {"memory.interrupted": repaired.interrupted, "memory.damaged": content.damaged + repaired.mended}
+    counts = {
+        "memory.interrupted": len(repaired.interrupted),
+        "memory.damaged": content.damaged + repaired.mended,
+    }
     return [
         Notice(f"{key}_1" if count == 1 else key, {"count": str(count)})
         for key, count in counts.items()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from agent_cli.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
 from agent_cli.tokens import TokenEstimator, measure
@@ -174,7 +175,7 @@ def _drop_until(
 def _groups(messages: Sequence[Message]) -> list[range]:
     """The smallest pieces that can stand alone: one message, or a call message with its results."""
     starts = [index for index, message in enumerate(messages) if not isinstance(message, ToolMessage)]
-    return [range(start, end) for start, end in zip(starts, [*starts[1:], len(messages)], strict=True)]
+    return [range(start, end) for start, end in pairwise([*starts, len(messages)])]
 
 
 def _droppable(messages: Sequence[Message]) -> Iterator[range]:

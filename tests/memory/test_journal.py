@@ -55,6 +55,15 @@ def test_g50_a_call_that_was_running_when_the_program_was_killed_is_in_doubt() -
     assert paper.journal().unknown() == ()
 
 
+def test_a_call_that_ended_but_whose_result_was_not_stored_is_in_doubt() -> None:
+    paper = Paper()
+    journal = paper.journal()
+    journal.finish(journal.begin("turn", "write a", "c1"), known=True)
+    journal.finish(journal.begin("turn", "write b", "c2"), known=True)
+    assert Journal(list(paper.lines), paper.lines.append, ["c2", "a read"]).unknown() == ("write b",)
+    assert paper.journal().unknown() == ("write b",)
+
+
 def test_a_call_that_still_runs_when_its_turn_ends_is_in_doubt() -> None:
     journal = Journal()
     journal.begin("turn", "write a", "c1")
