@@ -113,20 +113,14 @@ class Batch:
     def _refuse(self, call: PendingCall, verdict: Verdict) -> None:
         if verdict.action == "stop":
             self._stop = verdict
-        else:
-            self.turn.note(verdict)
-        if verdict.guard == "health":
-            self._land(call, ToolResult.failed("unavailable", verdict.text), "health")
-        else:
-            self._land(call, ToolResult(False, verdict.text), "refused")
+        kind, cause = ("unavailable", "health") if verdict.guard == "health" else ("", "refused")
+        refused = ToolResult(False, verdict.text, kind, display=verdict.reason)
+        self._land(call, refused, cause, guard=verdict.guard)
 
     async def _execute(self, call: PendingCall, prepared: PreparedCall) -> None:
         turn, journal = self.turn, self.session.journal
-        if prepared.tool.needs_approval:
-            approval = await self._ask(call, prepared)
-            if not approval.allowed:
-                self._deny(call, approval)
-                return
+        if prepared.tool.needs_approval and not await self._is_approved(call, prepared):
+            return
         if wait := turn.guards.poll_wait(call.facts):
             await turn.world.clock.sleep(turn.at_most(wait) or 0.0)
         call.started, call.began = True, turn.world.clock.now()
@@ -140,14 +134,20 @@ class Batch:
             journal.verified()
         self._land(call, result)
 
-    async def _ask(self, call: PendingCall, prepared: PreparedCall) -> Approval:
-        """Ask the person. The time budget does not run meanwhile."""
+    async def _is_approved(self, call: PendingCall, prepared: PreparedCall) -> bool:
+        """Ask the person, unless the call cannot work anyway. The time budget does not run meanwhile."""
+        preview = self.tools.preview(prepared)
+        if isinstance(preview, ToolResult):
+            self._land(call, preview)
+            return False
         name, arguments = call.call.name, call.call.arguments
-        preview = prepared.tool.preview_of(prepared.arguments)
         self.turn.emit(ApprovalRequested(call.call.id, name, arguments, preview))
         request = ApprovalRequest(call.call.id, name, arguments, call.facts.effect, preview)
         with self.turn.stopwatch.paused():
-            return await self.approver.approve(request)
+            approval = await self.approver.approve(request)
+        if not approval.allowed:
+            self._deny(call, approval)
+        return approval.allowed
 
     def _deny(self, call: PendingCall, approval: Approval) -> None:
         if approval.by_user:
@@ -173,11 +173,13 @@ class Batch:
         if call.result is None:
             self.turn.emit(event)
 
-    def _land(self, call: PendingCall, result: ToolResult, cause: Cause = "", words: str = "") -> None:
+    def _land(
+        self, call: PendingCall, result: ToolResult, cause: Cause = "", words: str = "", guard: str = ""
+    ) -> None:
         """The one place where a call gets its result: recorded, annotated, stored, shown."""
         turn, limits = self.turn, self.turn.limits()
         facts = call.ended(result, cause, words)
-        content = truncate(
+        shown = truncate(
             facts.content, limits.max_tool_chars, result.style, self._spill(call), result.source
         )
         hint = ""
@@ -185,8 +187,8 @@ class Batch:
             hint = hint_for(result.kind, tool=call.call.name, known=self.tools.names, detail=facts.content)
             turn.last_error = facts.content
         count = turn.guards.record_result(facts, limits, turn.world.clock.now())
-        paragraphs = [content or "(no output)", *([f"hint: {hint}"] if hint else []), *self._notes(facts)]
-        content = "\n\n".join(paragraphs)
+        said = [*([f"hint: {hint}"] if hint else []), *self._notes(facts)]
+        content = "\n\n".join([shown or "(no output)", *said])
         stored = ToolMessage(call.call.id, content, call.call.name, ok=result.ok)
         self.session.conversation.resolve(stored)
         self.session.recorder.result(call.call.id, asdict(facts))
@@ -201,11 +203,12 @@ class Batch:
                 arguments=call.call.arguments,
                 ok=result.ok,
                 content=content,
-                display=clean_text(result.display),
+                display=clean_text(result.display) or (shown if said else ""),
                 kind=result.kind,
                 hint=hint,
                 seconds=turn.world.clock.now() - call.began if call.started else 0.0,
                 executed=call.started,
+                guard=guard,
                 exit_code=result.exit_code,
                 same_failures=count.same if count else 0,
                 max_same_failures=limits.max_same_failures,

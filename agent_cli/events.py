@@ -84,10 +84,11 @@ class ToolOutput(_Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolCallFinished(_Event):
-    """``content`` went to the model, ``display`` (may be empty) is meant for the person.
+    """``content`` went to the model; ``display``, if there is one, is for the person instead of it.
 
     ``kind``/``hint`` are set on failures; the four counters are the two failure ledgers after it.
-    ``executed`` is false for calls that a guard, a person or an error kept from running.
+    ``executed`` is false for calls that a person, an error or a guard (``guard`` names it) kept from
+    running.
     """
 
     call_id: str
@@ -100,6 +101,7 @@ class ToolCallFinished(_Event):
     hint: str = ""
     seconds: float = 0.0
     executed: bool = True
+    guard: str = ""
     exit_code: int | None = None
     same_failures: int = 0
     max_same_failures: int | None = None

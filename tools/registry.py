@@ -90,6 +90,13 @@ class ToolRegistry:
         except ToolError as failure:
             return ToolResult.failed(failure.kind, clean(failure.message))
 
+    def preview(self, call: PreparedCall) -> str | ToolResult:
+        """What a question for approval shows; a failed result if the call cannot work anyway."""
+        try:
+            return clean(call.tool.preview_of(call.arguments))
+        except Exception as error:  # noqa: BLE001  the border, as in run
+            return _failed(call.tool, as_failure(error))
+
     async def run(self, call: PreparedCall, context: ToolContext | None = None) -> ToolResult:
         """Run a prepared call. Whatever happens becomes a result; only ``CancelledError`` escapes."""
         context = context or ToolContext()

@@ -20,7 +20,7 @@ from agent_cli.limits import Limits
 from agent_cli.messages import AssistantMessage, Usage
 from agent_cli.models.base import Completed
 from agent_cli.models.scripted import ScriptedModel
-from tests.agent.playing import Table, failing, lookup, search
+from tests.agent.playing import Answering, Table, failing, lookup, search
 from tools import ToolRegistry, default_tools, tool
 
 
@@ -266,3 +266,14 @@ async def test_a_registry_is_shared_not_copied() -> None:
     registry.register(search)
     await table.play()
     assert table.model.requests[0].tool_names == ["lookup", "search"]
+
+
+async def test_a_call_that_cannot_work_is_not_asked_about(tmp_path: Any) -> None:
+    (tmp_path / "a.txt").write_text("one")
+    edit = {"path": "a.txt", "old_text": "two", "new_text": "three"}
+    approver = Answering()
+    table = Table([("edit_file", edit), "sorry"], default_tools(tmp_path), approver=approver)
+    result = await table.play()
+    assert (result.status, approver.asked) == ("ok", [])
+    assert table.of(ToolCallFinished)[0].kind == "edit_mismatch"
+    assert "approval_requested" not in table.types
