@@ -178,5 +178,5 @@ class Turn:
     def trip(self, stop: Verdict) -> None:
         """Show the user what ends the turn."""
         status = stop.status or "breaker"
-        self.stopped = GuardTripped(stop.guard, status, stop.reason, stop.evidence)
+        self.stopped = GuardTripped(stop.guard, status, stop.reason, stop.evidence, stop.count, stop.limit)
         self.emit(self.stopped)

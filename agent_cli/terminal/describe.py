@@ -113,11 +113,12 @@ class Describer:
     def _failure(self, event: ToolCallFinished, width: int, detail: bool) -> list[Line]:
         say = self._catalog
         name = one_line(event.name)
-        what = phrases.failure(say, name, one_line(event.kind)) if event.kind else name
+        why = event.kind or event.guard
+        what = phrases.failure(say, name, one_line(why)) if why else name
         end = seconds(event.seconds) if event.executed else say("turn.not_run")
         style: Style = "error" if event.kind else "warn"
         lines = [_ending(((style, f"{FAILED} {what}"),), [("dim", f" {DOT} {end}")], width)]
-        rows, hidden = _folded(clean(event.content).strip("\n"), width - 2, detail)
+        rows, hidden = _folded(clean(event.display or event.content).strip("\n"), width - 2, detail)
         if rows[-1] and hidden:
             rows[-1] = clip(rows[-1], width - 3, "") + ELLIPSIS
         lines += [(("", _INDENT + row),) for row in rows if row]
