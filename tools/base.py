@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict, Unpack, overload
 
+from tools.failures import Kind
 from tools.schema import Signature, read_signature
 
 Effect = Literal["read", "write", "external"]
@@ -43,7 +44,7 @@ class ToolResult:
     source: str = ""
 
     @classmethod
-    def failed(cls, kind: str, content: str, *, wait_seconds: float | None = None) -> ToolResult:
+    def failed(cls, kind: Kind, content: str, *, wait_seconds: float | None = None) -> ToolResult:
         return cls(False, content, kind=kind, wait_seconds=wait_seconds)
 
 
@@ -129,11 +130,16 @@ class Tool:
         return self.backend if isinstance(self.backend, str) else self.backend(arguments)
 
     def preview_of(self, arguments: Arguments) -> str:
-        """Exactly what will happen, for a person: the command, the diff, else the arguments."""
+        """Exactly what will happen, for a person: the command, the diff, else the arguments.
+
+        Raises what the call itself would raise, where that can be known before.
+        """
         text = self._derive(self.preview, arguments)
-        if text is not None:
-            return text
-        return f"{self.name} {json.dumps(dict(arguments), ensure_ascii=False, default=str)}"
+        return (
+            text
+            if text is not None
+            else f"{self.name} {json.dumps(dict(arguments), ensure_ascii=False, default=str)}"
+        )
 
     def _derive(self, derived: Derived | None, arguments: Arguments) -> str | None:
         if derived is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import zoneinfo
 from collections.abc import Callable
 from datetime import datetime, tzinfo
 from typing import Annotated
@@ -36,6 +35,8 @@ def clock_tool(now: Now = system_now) -> Tool:
 
 def find_zone(name: str) -> tzinfo:
     """The zone of that name in any case, or of the one city so named. ``ToolError`` names the nearest."""
+    import zoneinfo  # noqa: PLC0415  6 ms that only a named zone has to pay
+
     try:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):

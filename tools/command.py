@@ -23,6 +23,7 @@ _LIVE_EVERY = 0.05
 _LIVE_SIZE = 2_048
 _DRAIN = 0.15
 """Seconds that the pipe gets to empty after the leader ended; a child may hold it open for ever."""
+_LOOK_EVERY = 0.02
 
 Emit = Callable[[str], None]
 
@@ -42,7 +43,7 @@ class Command:
         self._ended_at = 0.0
         self._emit = emit
         self._ended = threading.Event()
-        self._drained = threading.Event()
+        self._pipe_closed = threading.Event()
         self._waiters: list[Callable[[], None]] = []
         self._lock = threading.Lock()
         reading, writing = os.pipe()
@@ -101,7 +102,7 @@ class Command:
                 loop.call_soon_threadsafe(ended.set)
 
         with self._lock:
-            if self._drained.is_set():
+            if self._ended.is_set():
                 return True
             self._waiters.append(notice)
         try:
@@ -112,6 +113,15 @@ class Command:
         finally:
             with self._lock, suppress(ValueError):
                 self._waiters.remove(notice)
+        return True
+
+    async def gone(self, seconds: float) -> bool:
+        """Whether everything it started is gone within that time."""
+        end = time.monotonic() + seconds
+        while not self.over:
+            if time.monotonic() >= end:
+                return False
+            await asyncio.sleep(_LOOK_EVERY)
         return True
 
     def end(self) -> None:
@@ -129,10 +139,9 @@ class Command:
     def _wait(self) -> None:
         self._process.wait()
         self._ended_at = time.monotonic()
-        self._ended.set()
-        self._drained.wait(_DRAIN)
+        self._pipe_closed.wait(_DRAIN)
         with self._lock:
-            self._drained.set()
+            self._ended.set()
             waiters = list(self._waiters)
         for notice in waiters:
             notice()
@@ -154,7 +163,7 @@ class Command:
                     self._show(waiting)
                     waiting, shown_at = b"", time.monotonic()
         self._show(waiting)
-        self._drained.set()
+        self._pipe_closed.set()
 
     def _show(self, data: bytes) -> None:
         emit = self._emit

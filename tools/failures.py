@@ -7,31 +7,31 @@ the registry, the one border, turns both and every foreign exception into an err
 from __future__ import annotations
 
 import errno
+from typing import Literal
 
-KINDS: frozenset[str] = frozenset(
-    {
-        "invalid_json",
-        "invalid_arguments",
-        "unknown_tool",
-        "not_found",
-        "edit_mismatch",
-        "edit_ambiguous",
-        "permission_denied",
-        "timeout",
-        "timeout_unknown_effect",
-        "network",
-        "rate_limited",
-        "output_too_long",
-        "unavailable",
-        "internal",
-    }
-)
+Kind = Literal[
+    "invalid_json",
+    "invalid_arguments",
+    "unknown_tool",
+    "not_found",
+    "edit_mismatch",
+    "edit_ambiguous",
+    "permission_denied",
+    "timeout",
+    "timeout_unknown_effect",
+    "network",
+    "rate_limited",
+    "context_too_long",
+    "output_too_long",
+    "unavailable",
+    "internal",
+]
 
 _MAX_MESSAGE = 4_000
 _NETWORK_ERRNOS = frozenset(
     {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.EADDRNOTAVAIL}
 )
-_KIND_OF_TYPE: tuple[tuple[type[BaseException], str], ...] = (
+_KIND_OF_TYPE: tuple[tuple[type[BaseException], Kind], ...] = (
     (FileNotFoundError, "not_found"),
     (NotADirectoryError, "not_found"),
     (PermissionError, "permission_denied"),
@@ -48,7 +48,7 @@ class ToolError(Exception):
     ``wait_seconds`` is an outside service's own wish, where it named one.
     """
 
-    def __init__(self, kind: str, message: str, *, wait_seconds: float | None = None) -> None:
+    def __init__(self, kind: Kind, message: str, *, wait_seconds: float | None = None) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
@@ -65,7 +65,7 @@ def as_failure(error: BaseException) -> ToolError:
     return ToolError(_kind_of(error), message[:_MAX_MESSAGE])
 
 
-def _kind_of(error: BaseException) -> str:
+def _kind_of(error: BaseException) -> Kind:
     for kind_of_error, kind in _KIND_OF_TYPE:
         if isinstance(error, kind_of_error):
             return kind

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 from pathlib import Path
 from typing import Annotated
 
 from tools.base import Arguments, Tool, ToolResult, tool
+from tools.diff import diff
 from tools.edits import Edit, apply_edits
 from tools.failures import ToolError
 from tools.pages import read_page
@@ -17,7 +17,6 @@ from tools.undo import FileChange, FileChanges
 from tools.workspace import Workspace
 
 _MAX_FILE = 16 * 2**20
-_MAX_DIFF = 20_000
 
 
 class FileTools:
@@ -130,12 +129,11 @@ class FileTools:
             return ToolResult(True, f"{shown} has exactly that content already; nothing was changed.")
         self._workspace.write(real, after)
         self._seen[real] = _digest(after)
-        self._changes.record(FileChange(real, before, after))
-        diff = show_diff(shown, before, after)
-        added = sum(line.startswith("+") and not line.startswith("+++") for line in diff.split("\n"))
-        removed = sum(line.startswith("-") and not line.startswith("---") for line in diff.split("\n"))
+        self._changes.record(FileChange(self._workspace, real, before, after))
+        made = diff(shown, before, after)
         done = "Created" if before is None else "Changed"
-        return ToolResult(True, f"{done} {shown}: +{added} -{removed} lines.", display=diff, changed=(shown,))
+        text = f"{done} {shown}: +{made.added} -{made.removed} lines."
+        return ToolResult(True, text, display=made.text, changed=(shown,))
 
     def _target(self, arguments: Arguments) -> str:
         """One key for all spellings of a path."""
@@ -143,12 +141,12 @@ class FileTools:
 
     def _preview_write(self, arguments: Arguments) -> str:
         real = self._workspace.resolve(arguments["path"])
-        return show_diff(self._workspace.shown(real), *self._plan_write(real, arguments["content"]))
+        return diff(self._workspace.shown(real), *self._plan_write(real, arguments["content"])).text
 
     def _preview_edit(self, arguments: Arguments) -> str:
         real = self._workspace.resolve(arguments["path"])
         edits = _all_edits(arguments["old_text"], arguments["new_text"], arguments.get("edits"))
-        return show_diff(self._workspace.shown(real), *self._plan_edit(real, edits))
+        return diff(self._workspace.shown(real), *self._plan_edit(real, edits)).text
 
 
 def _all_edits(old_text: str, new_text: str, edits: list[Edit] | None) -> list[Edit]:
@@ -157,25 +155,3 @@ def _all_edits(old_text: str, new_text: str, edits: list[Edit] | None) -> list[E
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def show_diff(shown: str, before: bytes | None, after: bytes) -> str:
-    """A unified diff for people; ``before`` is ``None`` for a new file."""
-    old, new = _lines(before or b""), _lines(after)
-    parts = difflib.unified_diff(old, new, "/dev/null" if before is None else f"a/{shown}", f"b/{shown}", n=3)
-    text = "".join(
-        part if part.endswith("\n") else f"{part}\n\\ No newline at end of file\n" for part in parts
-    )
-    return (
-        text
-        if len(text) <= _MAX_DIFF
-        else f"{text[:_MAX_DIFF]}\n[… {len(text) - _MAX_DIFF:,} more characters]"
-    )
-
-
-def _lines(data: bytes) -> list[str]:
-    try:
-        text: str = decode(data, "")[0]
-    except ToolError:
-        return [f"[{len(data):,} bytes of binary data]\n"]
-    return text.splitlines(keepends=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import io
 import socket
 import ssl
@@ -11,11 +10,14 @@ import time
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from tools.addresses import Allowed, Resolve, anywhere, checked_addresses, resolve
 from tools.failures import ToolError
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
 
 _SLICE = 0.25
 """Seconds after which a waiting read looks again whether it was cancelled."""
@@ -62,6 +64,8 @@ class Reach:
 
 def get(url: str, reach: Reach, accept: str = "*/*") -> Response:
     """Follows no redirect. Raises ``ToolError``: network, timeout, permission_denied, invalid_arguments."""
+    import http.client  # noqa: PLC0415  15 ms that only a request has to pay
+
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -136,7 +140,7 @@ class _TimedSocket(io.RawIOBase):
         """Nothing: http.client closes its socket before the body is read, ``get`` closes the real one."""
 
 
-def _read(response: http.client.HTTPResponse, reach: Reach, encoding: str) -> tuple[bytes, bool]:
+def _read(response: HTTPResponse, reach: Reach, encoding: str) -> tuple[bytes, bool]:
     """The body up to the limit, counted after decompression: a small bomb stays small."""
     unpack = zlib.decompressobj(wbits=47) if encoding in {"gzip", "x-gzip", "deflate"} else None
     body = bytearray()

@@ -72,7 +72,7 @@ class SearchTool:
     def _worker(self, pattern: str, real: Path, glob: str, ignore_case: bool) -> list[str]:
         package = str(Path(__file__).resolve().parent.parent)
         arguments = [str(self._workspace.home_of(real)), str(real), pattern, glob, str(int(ignore_case))]
-        return [sys.executable, "-I", "-c", _WORKER, package, *arguments]
+        return [sys.executable, "-I", "-S", "-c", _WORKER, package, *arguments]
 
     async def _run(self, argv: Sequence[str]) -> tuple[int, str]:
         command = Command(argv, self._workspace.root, self._environment)

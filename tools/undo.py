@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools.failures import ToolError
@@ -16,6 +16,7 @@ _MAX_KEPT_BYTES = 64 * 2**20
 class FileChange:
     """One write. ``before`` is ``None`` for a new file, ``after`` what was written."""
 
+    workspace: Workspace = field(repr=False)
     path: Path
     before: bytes | None
     after: bytes
@@ -58,7 +59,7 @@ class FileChanges:
                 self._size -= _size(self._changes.pop(0))
                 self._forgotten += 1
 
-    def restore(self, workspace: Workspace) -> Undone:
+    def restore(self) -> Undone:
         """Take the turn's changes back, newest first. A file that somebody changed since is left alone."""
         with self._lock:
             changes, self._changes, self._size = self._changes[::-1], [], 0
@@ -66,9 +67,9 @@ class FileChanges:
         restored: list[str] = []
         kept = [f"{forgotten} older changes were too large to keep"] if forgotten else []
         for change in changes:
-            shown = workspace.shown(change.path)
+            shown = change.workspace.shown(change.path)
             try:
-                _take_back(change, workspace)
+                _take_back(change)
             except (ToolError, OSError) as error:
                 kept.append(f"{shown}: {error}")
             else:
@@ -76,7 +77,8 @@ class FileChanges:
         return Undone(tuple(dict.fromkeys(restored)), tuple(kept))
 
 
-def _take_back(change: FileChange, workspace: Workspace) -> None:
+def _take_back(change: FileChange) -> None:
+    workspace = change.workspace
     if workspace.read(change.path) != change.after:
         raise ToolError("edit_mismatch", "changed since, left as it is")
     if change.before is None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from http.client import responses as http_reasons
+from http import HTTPStatus
 from typing import Annotated
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from tools.addresses import Allowed, Resolve, is_public, resolve
 from tools.base import Arguments, Tool, ToolContext, ToolResult, tool
-from tools.failures import ToolError
+from tools.failures import Kind, ToolError
 from tools.html_text import html_to_text
 from tools.http_client import Reach, Response, get
 from tools.text_file import detect
@@ -19,7 +19,7 @@ _MAX_REDIRECTS = 5
 _SAFE = "%/:=&?~+!$,;'@()*[]|"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TEXT_TYPE = re.compile(r"text/.*|application/(?:.*\+)?(?:json|xml)|application/(?:javascript|x-ndjson|yaml)")
-_KIND_OF_STATUS = {
+_KIND_OF_STATUS: dict[int, Kind] = {
     401: "permission_denied",
     403: "permission_denied",
     404: "not_found",
@@ -103,11 +103,12 @@ def _expect_success(response: Response) -> None:
     status = response.status
     if 200 <= status < 300:
         return
-    kind = _KIND_OF_STATUS.get(status, "unavailable" if status >= 500 else "not_found")
+    kind: Kind = _KIND_OF_STATUS.get(status, "unavailable" if status >= 500 else "not_found")
+    known = status in HTTPStatus.__members__.values()
     wait = response.headers.get("retry-after", "")
     raise ToolError(
         kind,
-        f"{response.url} answered {status} {http_reasons.get(status, '')}".strip() + ".",
+        f"{response.url} answered {status}{f' {HTTPStatus(status).phrase}' if known else ''}.",
         wait_seconds=float(wait) if wait.isdecimal() else None,
     )
 
