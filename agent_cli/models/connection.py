@@ -1,0 +1,151 @@
+"""The SDK's client for one endpoint: made late, once for each event loop, without blocking the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from agent_cli.models.address import Address
+
+if TYPE_CHECKING:
+    import httpx2
+    from openai import AsyncOpenAI
+
+NO_KEY = "no-key"
+
+
+class Connection:
+    """Makes and keeps the client. The import behind it takes about a second, so it happens in a
+    thread: :meth:`warm_up` early, from any thread, or :meth:`client` when it is needed."""
+
+    def __init__(self, address: Address, key: str) -> None:
+        self._address = address
+        self._key = key
+        self._lock = threading.Lock()
+        self._client: AsyncOpenAI | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def warm_up(self) -> None:
+        """Import the SDK and make the client, if that is possible."""
+        with suppress(ImportError, ValueError, OSError):  # the first request meets it again, and says it
+            self._make()
+
+    async def client(self) -> AsyncOpenAI:
+        """The client of the running loop; its connections cannot be used from another loop."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not None and self._loop is not loop:
+            self._client = None
+        if self._client is None:
+            await self._warm_up_in_thread()
+            self._make()
+        self._loop = loop
+        assert self._client is not None
+        return self._client
+
+    async def post(self, path: str, body: bytes) -> httpx2.Response:
+        """A response whose body was not read yet. There are no timeouts: the caller's clock decides."""
+        import httpx2  # noqa: PLC0415  (comes with the SDK, late)
+
+        client = await self.client()
+        return await client.post(
+            path,
+            cast_to=httpx2.Response,
+            content=body,
+            stream=True,
+            options={"timeout": httpx2.Timeout(None), "headers": self._headers()},
+        )
+
+    async def get(self, path: str) -> httpx2.Response:
+        """A whole response."""
+        import httpx2  # noqa: PLC0415
+
+        client = await self.client()
+        return await client.get(
+            path,
+            cast_to=httpx2.Response,
+            options={"timeout": httpx2.Timeout(None), "headers": self._headers()},
+        )
+
+    async def aclose(self) -> None:
+        client, self._client = self._client, None
+        if client is not None and self._loop is asyncio.get_running_loop():
+            await client.close()
+
+    def _headers(self) -> dict[str, Any]:
+        from openai import omit  # noqa: PLC0415
+
+        return {} if self._key else {"Authorization": omit}
+
+    def _make(self) -> None:
+        with self._lock:
+            if self._client is None:
+                self._client = _make_client(self._address, self._key)
+
+    async def _warm_up_in_thread(self) -> None:
+        """In a daemon thread, which never keeps the program from ending."""
+        loop = asyncio.get_running_loop()
+        done = asyncio.Event()
+
+        def run() -> None:
+            self.warm_up()
+            with suppress(RuntimeError):  # the loop ended before we did
+                loop.call_soon_threadsafe(done.set)
+
+        threading.Thread(target=run, daemon=True, name="sdk-import").start()
+        await done.wait()
+
+
+class Reader:
+    """Reads a response piece by piece, each under a deadline on the loop's clock."""
+
+    def __init__(self, response: httpx2.Response) -> None:
+        self._response = response
+        self._pieces = response.aiter_bytes()
+
+    async def read(self, deadline: float | None) -> bytes:
+        """The next bytes, empty at the end. Raises ``TimeoutError`` and the errors of the client."""
+        async with asyncio.timeout_at(deadline):
+            async for piece in self._pieces:
+                if piece:
+                    return piece
+        return b""
+
+    async def aclose(self) -> None:
+        """Give the connection back if all was read, else close it."""
+        await self._response.aclose()
+
+
+def _make_client(address: Address, key: str) -> AsyncOpenAI:
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415  (a second; see the class)
+
+    # A proxy for the machine itself is never meant, whatever the environment says.
+    http_client = DefaultAsyncHttpxClient(trust_env=False) if address.is_loopback else None
+    return AsyncOpenAI(
+        api_key=key or NO_KEY,
+        base_url=address.base_url,
+        default_headers=address.headers(key),
+        default_query=dict(address.query),
+        max_retries=0,
+        http_client=http_client,
+    )
+
+
+def foreign_errors() -> tuple[type[Exception], ...]:
+    """Everything that the SDK and what lies below it may raise; for ``except``, evaluated late."""
+    known: tuple[type[Exception], ...] = (ValueError, ImportError, OSError)
+    with suppress(ImportError):
+        import httpx2  # noqa: PLC0415
+        from openai import OpenAIError  # noqa: PLC0415
+
+        known = (*known, OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError)
+    return known
+
+
+def refused_with(error: BaseException) -> tuple[int | None, str]:
+    """Status and body of an error that is an answer; ``(None, "")`` for all others."""
+    response = getattr(error, "response", None)
+    if response is None:
+        return None, ""
+    return int(response.status_code), str(response.text)
