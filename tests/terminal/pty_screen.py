@@ -89,6 +89,9 @@ class PtyScreen:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self.process.isalive():
+            self.process.kill(signal.SIGKILL)
+            self.process.wait()
         self.process.close(force=True)
 
     def send(self, text: str) -> None:

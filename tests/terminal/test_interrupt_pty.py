@@ -1,0 +1,115 @@
+"""Ctrl+C in the real program: the turn ends, the prompt is there, within 200 ms, in every state."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.pty_screen import PtyScreen
+
+pytestmark = pytest.mark.pty
+
+ROOT = Path(__file__).parents[2]
+STATES = {
+    "first token": ("hang", "waiting for the model"),
+    "streaming": ("stall", "third"),
+    "between words": ("slowly one two three four five", "two"),
+    "backoff": ("busy 20", "attempt 2/4"),
+    "thread tool": ("nap 30", "napping"),
+    "approval": ("shell ls", "Allow run_shell?"),
+    "shell line": ("!sleep 60", "sleep 60 ·"),
+}
+
+
+def program(folder: Path, **how: int) -> PtyScreen:
+    return PtyScreen(
+        [sys.executable, "-m", "tests.terminal.program"],
+        env={"PYTHONPATH": str(ROOT), "AGENT_HOME": str(folder / "home")},
+        cwd=folder,
+        **how,
+    )
+
+
+@pytest.fixture
+def screen(tmp_path: Path) -> Iterator[PtyScreen]:
+    with program(tmp_path) as screen:
+        screen.wait_for("›")
+        yield screen
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_ctrl_c_ends_the_turn_within_200_ms_and_the_next_turn_works(screen: PtyScreen, state: str) -> None:
+    typed, sign = STATES[state]
+    screen.submit(typed)
+    screen.wait_for(sign)
+    screen.press("ctrl-c")
+    took = screen.wait_until(lambda: "interrupted" in screen.text() or "stopped" in screen.text(), "end")
+    screen.press("ctrl-c")
+    assert took < 0.2, f"{took:.3f} s"
+    screen.settle()
+    screen.press("ctrl-c")
+    screen.submit("say still here")
+    screen.wait_for("still here")
+
+
+def test_two_signals_close_together_never_end_the_program(screen: PtyScreen, tmp_path: Path) -> None:
+    for turn, gap in enumerate(gap for gap in (0.0005, 0.002, 0.005, 0.02, 0.1) for _ in range(20)):
+        screen.submit(f"stall {turn}.")
+        screen.wait_for(f"stall {turn}.")
+        screen.wait_for("third")
+        screen.signal(signal.SIGINT)
+        time.sleep(gap)
+        screen.signal(signal.SIGINT)
+        screen.wait_until(partial(_ended_after, screen, f"stall {turn}."), "end")
+    assert screen.process.isalive()
+    screen.submit("say alive")
+    screen.wait_for("alive")
+    assert not screen.screen.cursor.hidden
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("typed", ["", "stall", "nap 30"])
+def test_term_and_hup_leave_with_the_terminal_as_it_was(
+    screen: PtyScreen, number: signal.Signals, typed: str
+) -> None:
+    screen.submit("say hello")
+    screen.wait_for("answered")
+    if typed:
+        screen.submit(typed)
+        screen.wait_for("third" if typed == "stall" else "napping")
+    screen.signal(number)
+    assert screen.wait_exit() == 0
+    assert "agent-cli --resume x" in screen.text()
+    assert not screen.screen.cursor.hidden
+
+
+def test_everything_that_a_shell_line_started_is_gone_after_ctrl_c(screen: PtyScreen, tmp_path: Path) -> None:
+    screen.submit("!sh -c \"trap '' INT; sleep 61 & echo \\$! > pid; wait\"")
+    screen.wait_for("sh -c")
+    screen.wait_until(lambda: (tmp_path / "pid").exists() and bool((tmp_path / "pid").read_text()), "pid")
+    screen.press("ctrl-c")
+    screen.wait_for("stopped")
+    child = int((tmp_path / "pid").read_text())
+    deadline = time.monotonic() + 1
+    while _alive(child):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def _ended_after(screen: PtyScreen, asked: str) -> bool:
+    return "interrupted" in screen.text().rpartition(asked)[2]
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
