@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +15,7 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import PipeInput, create_pipe_input
 
 from agent_cli.agent import Agent
+from agent_cli.events import Event
 from agent_cli.limits import Limits
 from agent_cli.models.scripted import ScriptedModel
 from agent_cli.terminal.chat import Chat
@@ -54,6 +55,14 @@ class EmulatedTerminal:
     def text(self) -> str:
         return "\n".join(row.rstrip() for row in self.screen.display)
 
+    def all_lines(self) -> list[str]:
+        """Scrollback and screen."""
+        scrolled = [
+            "".join(row[column].data for column in range(max([self.screen.columns, *(x + 1 for x in row)])))
+            for row in self.screen.history.top
+        ]
+        return [row.rstrip() for row in (*scrolled, *self.screen.display)]
+
 
 class Watch:
     """A clock that runs and can be put forward."""
@@ -66,6 +75,18 @@ class Watch:
 
     def advance(self, seconds: float) -> None:
         self._ahead += seconds
+
+
+class RecordingView(LiveView):
+    """A live view that remembers the events it was shown."""
+
+    def __init__(self, *arguments: Any, **how: Any) -> None:
+        super().__init__(*arguments, **how)
+        self.events: list[Event] = []
+
+    def show(self, event: Event) -> None:
+        self.events.append(event)
+        super().show(event)
 
 
 class Stage:
@@ -94,7 +115,7 @@ class Stage:
     async def __aenter__(self) -> Stage:
         self.keys: PipeInput = self._exits.enter_context(create_pipe_input())
         output = BurstOutput(self.terminal, self.terminal.size, term="xterm")  # type: ignore[arg-type]
-        self.view = LiveView(self.services, self.keys, output, now=self.clock)
+        self.view = RecordingView(self.services, self.keys, output, now=self.clock)
         self.view.chat = self.chat = Chat(self.services, self.view, all_commands())
         self.chat.warm_up()
         self.running = asyncio.create_task(self.view.run())
@@ -119,6 +140,13 @@ class Stage:
             assert time.monotonic() < deadline, f"never came: {wanted!r}\n{self.text()}"
             await asyncio.sleep(0.005)
 
+    async def ask(self, text: str) -> None:
+        """Type a message and wait until its turn has ended and is drawn."""
+        turns = len(self.agent.history)
+        self.type(f"{text}\r")
+        await self.until(lambda: len(self.agent.history) > turns)
+        await self.idle()
+
     async def idle(self) -> None:
         """Wait until no job runs and everything is drawn."""
         await self.until(lambda: not self.chat.busy)
@@ -131,5 +159,12 @@ class Stage:
     def text(self) -> str:
         return self.terminal.text()
 
-    def rows(self) -> Iterable[str]:
-        return self.text().split("\n")
+    def transcript(self) -> list[str]:
+        """Everything above the input line, from the oldest line on."""
+        lines = self.terminal.all_lines()
+        return lines[: max(index for index, row in enumerate(lines) if row.startswith("›"))]
+
+    def resize(self, columns: int, rows: int) -> None:
+        """What a terminal does that does not wrap anew."""
+        self.terminal.screen.resize(rows, columns)
+        self.view.screen.app._on_resize()
