@@ -42,17 +42,17 @@ _ONE_REQUEST_TOO_LARGE = re.compile(
     r"(?:too large|tpm|tokens per min).*?limit:?\s*([\d,]+).*?requested:?\s*([\d,]+)", re.DOTALL
 )
 _WINDOW = (
-    r"n_ctx[\"']?\s*:\s*([\d,]+)",
-    r"(?:context (?:length|size|window)|maximum prompt length)(?: of| is|:)?(?: only| at most)?\s*\(?([\d,]{4,}|\d{3,})",
+    r"n_ctx[\"']? *: *([\d,]+)",
+    r"(?:context (?:length|size|window)|maximum prompt length)(?: of| is|:)?(?: only| at most)? *\(?([\d,]{4,}|\d{3,})",
     r"available context size \(([\d,]+)",
-    r"range of input length should be \[\s*\d+\s*,\s*(\d+)\s*\]",
-    r"maximum number of (?:input )?tokens(?: allowed)?\s*\(?(?:of |is )?([\d,]{3,})",
-    r"model token limit:?\s*([\d,]{3,})",
+    r"range of input length should be \[ *\d+ *, *(\d+) *\]",
+    r"maximum number of (?:input )?tokens(?: allowed)? *\(?(?:of |is )?([\d,]{3,})",
+    r"model token limit:? *([\d,]{3,})",
     r"maximum context length (?:is |of )?([\d,]{3,})",
     r"exceeds the limit of ([\d,]{3,})",
     r"([\d,]{3,}) maximum",
     r"maximum (?:allowed |model |input )*length (?:of |is )?\(?([\d,]{3,})",
-    r"(?:must be <=|(?:limit|maximum|max)(?: is| of|:))\s*([\d,]{3,})",
+    r"(?:must be <=|(?:limit|maximum|max)(?: is| of|:)) *([\d,]{3,})",
 )
 
 

@@ -25,7 +25,7 @@ OVERFLOWS: list[tuple[str, int | None, str, int | None]] = [
      "Context size has been exceeded.", 4096),
     ("Ollama", 400, "prompt too long; exceeded max context length by 900 tokens", None),
     ("Ollama template", 500, "no user query found in messages", None),
-    ("Gemini", 400, "input token count (12) exceeds the maximum number of tokens allowed (1048576).", 1048576),
+    ("Gemini", 400, "token count (12) exceeds the maximum number of tokens allowed (1048576).", 1048576),
     ("Mistral", 422, "9001 tokens are too large for model with 8192 maximum context length", 8192),
     ("Groq", 400, "Please reduce the length of the messages or completion.", None),
     ("Cerebras", 400, "reduce the length of the messages. Length is 9001 while limit is 8192", 8192),
