@@ -41,18 +41,17 @@ _RATE_WORDS = re.compile(r"rate.?limit|too many requests|please wait|per minute|
 _ONE_REQUEST_TOO_LARGE = re.compile(
     r"(?:too large|tpm|tokens per min).*?limit:?\s*([\d,]+).*?requested:?\s*([\d,]+)", re.DOTALL
 )
+_N = r"([\d,]{3,})"
 _WINDOW = (
-    r"n_ctx[\"']? *: *([\d,]+)",
-    r"(?:context (?:length|size|window)|maximum prompt length)(?: of| is|:)?(?: only| at most)? *\(?([\d,]{4,}|\d{3,})",
-    r"available context size \(([\d,]+)",
-    r"range of input length should be \[ *\d+ *, *(\d+) *\]",
-    r"maximum number of (?:input )?tokens(?: allowed)? *\(?(?:of |is )?([\d,]{3,})",
-    r"model token limit:? *([\d,]{3,})",
-    r"maximum context length (?:is |of )?([\d,]{3,})",
-    r"exceeds the limit of ([\d,]{3,})",
-    r"([\d,]{3,}) maximum",
-    r"maximum (?:allowed |model |input )*length (?:of |is )?\(?([\d,]{3,})",
-    r"(?:must be <=|(?:limit|maximum|max)(?: is| of|:)) *([\d,]{3,})",
+    rf"n_ctx[\"']? *: *{_N}",
+    rf"(?:context (?:length|size|window)|maximum prompt length)(?: of| is|:)?(?: only| at most)? *\(?{_N}",
+    rf"range of input length should be \[ *\d+ *, *{_N}",
+    rf"maximum number of (?:input )?tokens(?: allowed)?(?: of| is)? *\(?{_N}",
+    rf"model token limit:? *{_N}",
+    rf"exceeds the limit of {_N}",
+    rf"{_N} maximum",
+    rf"maximum (?:allowed |model |input )*length (?:of |is )?\(?{_N}",
+    rf"(?:must be <=|(?:limit|maximum|max)(?: is| of|:)) *{_N}",
 )
 
 
