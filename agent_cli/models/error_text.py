@@ -18,13 +18,17 @@ _CODE_KEYS = {"code", "type", "status", "reason"}
 _PLAIN_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*_[A-Za-z0-9_.-]+")
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>|<h1[^>]*>(.*?)</h1>", re.IGNORECASE | re.DOTALL)
 _CONTROL = re.compile(
-    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]|\x1b.?|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*\x07?)?|[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 )
 _SECRET = re.compile(
-    r"\b(?P<prefix>(?:sk|pk|rk|gsk|xai|nvapi|hf|tgp|key|AIza)[-_]?)(?=[A-Za-z0-9_-]*\d)[A-Za-z0-9_-]{11,}[A-Za-z0-9]"
-    r"|(?P<word>\bbearer\s+|\b(?:api[-_ ]?key|token|secret|authorization|password|key)\b[\"']?\s*(?:provided|is)?\s*[:=]?\s*[\"']?)"
-    r"(?=[A-Za-z0-9+/_.-]*\d)[A-Za-z0-9+/_.-]{15,}[A-Za-z0-9]=*",
-    re.IGNORECASE,
+    r"""
+    \b(?P<prefix> (?:sk|pk|rk|gsk|xai|nvapi|hf|tgp|key|AIza) [-_]?)
+      (?=[A-Za-z0-9_-]*\d) [A-Za-z0-9_-]{11,} [A-Za-z0-9]
+    | (?P<word> \bbearer\s+
+        | \b(?:api[-_\ ]?key|token|secret|authorization|password|key)\b ["']?\s*(?:provided|is)?\s*[:=]?\s*["']?)
+      (?=[A-Za-z0-9+/_.-]*\d) [A-Za-z0-9+/_.-]{15,} [A-Za-z0-9]=*
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
