@@ -14,6 +14,7 @@ from agent_cli.limits import Limits
 from agent_cli.results import Status
 
 Effect = Literal["read", "write", "external"]
+Cause = Literal["", "refused", "denied", "cancelled", "health"]
 
 NO_OUTPUT = "(no output)"
 """How a result says that nothing was printed."""
@@ -82,7 +83,7 @@ class ResultFacts:
     executed: bool = True
     exit_code: int | None = None
     changed: tuple[str, ...] = ()
-    cause: Literal["", "refused", "denied", "cancelled", "health"] = ""
+    cause: Cause = ""
     words: str = ""
 
     @property

@@ -35,7 +35,8 @@ class Failures(Guard):
     def __init__(self) -> None:
         self._failing: dict[_Target, _Failing] = {}
         self._total = 0
-        self._latest: _Target | None = None
+        self._latest = _NO_TOOL
+        self._opened_by: _Target | None = None
         self._probation: _Target | None = None
         self._unresolved: dict[_Target, ResultFacts] = {}
 
@@ -43,7 +44,7 @@ class Failures(Guard):
         """The ledgers of a turn that was stopped and is taken up again."""
         fresh = Failures()
         fresh._unresolved = dict(self._unresolved)
-        fresh._probation = self._latest
+        fresh._probation = self._opened_by or self._probation
         return fresh
 
     def count(self, call: CallFacts) -> FailureCount:
@@ -72,7 +73,7 @@ class Failures(Guard):
     def record_progress(self, result: ResultFacts, /) -> None:
         self._clear(f"progress: {result.call}")
 
-    def record_result(self, result: ResultFacts, _limits: Limits, _now: float, /) -> None:
+    def record_result(self, result: ResultFacts, limits: Limits, _now: float, /) -> None:
         target = _target(result.call)
         if result.succeeded:
             self._make_good(result.call)
@@ -88,10 +89,12 @@ class Failures(Guard):
             failing.last = result
             failing.count += again
             self._total += again
+        if self._open(limits):
+            self._opened_by = target
 
     def reset(self, cleared_by: str, /) -> None:
         self._clear(cleared_by)
-        self._probation = None
+        self._opened_by = self._probation = None
 
     def _clear(self, cleared_by: str) -> None:
         super().reset(cleared_by)
@@ -102,7 +105,7 @@ class Failures(Guard):
         if self._probation in self._failing:
             probe = self._failing[self._probation]
             return _stop(probe.last, f"{probe.last.call} failed in its 1 of 1 probe", 1, 1)
-        worst, latest = self._worst(), self._failing.get(self._latest or _NO_TOOL)
+        worst, latest = self._worst(), self._failing.get(self._latest)
         same_limit, limit = limits.max_same_failures, limits.max_failures
         if worst and same_limit is not None and worst.count >= same_limit:
             what = f"{worst.last.call} failed {worst.count} of {same_limit} times"

@@ -47,15 +47,12 @@ def result_fingerprint(content: str, volatile: Sequence[str] = (), echoed: Seque
     return _digest(content.strip())
 
 
-def echoed_arguments(arguments: Mapping[str, Any], *, ok: bool, exit_code: int | None) -> tuple[str, ...]:
-    """The texts of the arguments, where a result that repeats them says nothing new by that.
+def echoed_arguments(arguments: Mapping[str, Any], exit_code: int | None) -> tuple[str, ...]:
+    """The texts of the arguments that a command's output may merely repeat (``echo word; make``).
 
-    That is so for commands and for failures (``no such file: a.txt``). The success of any other tool
-    may be about nothing but its argument, so there nothing is an echo.
+    Nothing is an echo in the result of any other tool: it may be about nothing but its argument.
     """
-    if ok and exit_code is None:
-        return ()
-    return tuple(_texts(arguments))
+    return () if exit_code is None else tuple(_texts(arguments))
 
 
 def _canonical(value: Any) -> Any:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, clip
+from agent_cli.guards.recovery import TRANSPORT_KINDS
 from agent_cli.limits import Limits
 
 FAULTS = 3
 FIRST_PAUSE = 20.0
 LONGEST_PAUSE = 120.0
 PROBE_SLOT = 60.0
-TRANSPORT_KINDS = frozenset({"network", "timeout", "timeout_unknown_effect", "rate_limited", "unavailable"})
 
 
 @dataclass(slots=True)

@@ -26,6 +26,8 @@ _HINTS = {
     "internal": "The tool itself failed: use another tool or other arguments, or tell the user.",
 }
 KINDS: tuple[str, ...] = tuple(_HINTS)
+TRANSPORT_KINDS = frozenset({"network", "timeout", "timeout_unknown_effect", "rate_limited", "unavailable"})
+"""The world's faults: they open the health breaker of a backend and say nothing about the arguments."""
 
 
 def hint_for(kind: str, *, tool: str = "", known: Iterable[str] = (), detail: str = "") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, clip
+from agent_cli.guards.recovery import TRANSPORT_KINDS
 from agent_cli.limits import Limits
 
 NOTE_AT = 3
@@ -32,8 +33,8 @@ class Stagnation(Guard):
     The same tool, different arguments, the same result in a row, other tools in between or not: noted
     at 3; after 5 errors (commands that exit non-zero too) or 9 successes the next call is refused, the
     one after ends the turn. Another result of the tool ends its streak, and so does a command that prints
-    nothing (silence is no answer that could stay the same); progress ends all. ``poll`` tools and tools
-    that do not exist are left out.
+    nothing (silence is no answer that could stay the same); progress ends all. ``poll`` tools, tools
+    that do not exist and faults of the world (network, timeouts) are left out.
     """
 
     name = "stagnation"
@@ -99,7 +100,7 @@ class Stagnation(Guard):
                 streak.refused_in = call.step
         elif result.silent:
             self._streaks.pop(call.name, None)
-        elif call.known and not call.poll:
+        elif call.known and not call.poll and result.kind not in TRANSPORT_KINDS:
             if streak is None or streak.result.outcome != result.outcome:
                 streak = self._streaks[call.name] = _Streak(result)
             streak.calls.add(call.signature)

@@ -89,11 +89,9 @@ class TurnGuards:
         )
 
     def after_result(self, result: ResultFacts, limits: Limits) -> list[Verdict]:
-        """At most one note for the model, and at most one stop. Asked after ``record_result``."""
-        found = [guard.after_result(result, limits) for guard in self._guards]
-        notes = [verdict for verdict in found if verdict and verdict.action == "note"]
-        stops = [verdict for verdict in found if verdict and verdict.action == "stop"]
-        return notes[:1] + stops[:1]
+        """One stop, or one note for the model, or nothing. Asked after ``record_result``."""
+        verdict = strongest(guard.after_result(result, limits) for guard in self._guards)
+        return [verdict] if verdict else []
 
     def budget_note(self, meters: Meters) -> Verdict | None:
         """A line for the last tool result when a limit comes in sight, once in a turn."""
