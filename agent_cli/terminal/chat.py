@@ -13,6 +13,7 @@ from agent_cli.errors import AgentCliError
 from agent_cli.events import Event, ReasoningDelta, TextDelta, ToolCallFinished, TurnFinished
 from agent_cli.terminal.approval import SessionApprover
 from agent_cli.terminal.attachments import attach
+from agent_cli.terminal.describe import fitted
 from agent_cli.terminal.lines import Line, Style, line
 from agent_cli.terminal.registry import Registry, split_command
 from agent_cli.terminal.sanitize import clean, wrap
@@ -177,7 +178,8 @@ class Chat:
         self.view.say(line((style, row)) for row in wrap(text, self.view.columns - 1))
 
     def say_lines(self, *lines: Line) -> None:
-        self.view.say(lines)
+        """Finished lines, each cut to the width."""
+        self.view.say(fitted(spans, self.view.columns - 1) for spans in lines)
 
     def warm_up(self) -> None:
         """Load the model's client behind the prompt; the first turn waits for it."""

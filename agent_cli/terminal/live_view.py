@@ -26,7 +26,7 @@ from agent_cli.terminal.live import LiveRegion
 from agent_cli.terminal.output import BurstOutput
 from agent_cli.terminal.paste import read_keys_with_care
 from agent_cli.terminal.question import Question
-from agent_cli.terminal.sanitize import cell_width, clip, one_line
+from agent_cli.terminal.sanitize import cell_width, clean, clip, one_line
 from agent_cli.terminal.screen import Screen
 from agent_cli.terminal.services import Services
 from agent_cli.terminal.transcript import Transcript
@@ -89,9 +89,9 @@ class LiveView:
         self.screen.commit(lines)
 
     def asked(self, text: str) -> None:
-        rows = text.split("\n")
+        rows = clean(text).split("\n")
         marks = ["› ", *["  "] * (len(rows) - 1)]
-        told = (line(("user", mark), ("bold", one_line(row))) for mark, row in zip(marks, rows, strict=True))
+        told = (line(("user", mark), ("bold", row)) for mark, row in zip(marks, rows, strict=True))
         self.say([line(), *told])
 
     def show(self, event: Event) -> None:

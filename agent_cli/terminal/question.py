@@ -23,6 +23,7 @@ class Question:
         self._request: ApprovalRequest | None = None
         self._answer: asyncio.Future[Answer] | None = None
         self._since = 0.0
+        """When the question appeared, or a key came that is no answer."""
         self.wording = False
         """The input line holds the words of a refusal."""
 
@@ -43,18 +44,20 @@ class Question:
             self._refresh()
 
     def press(self, key: str) -> None:
-        """A key while the question is open. Those of the first moment were meant for something else."""
-        if self._now() - self._since < DEAF_SECONDS:
-            return
+        """A key while the question is open. One that comes too soon after the question appeared, or
+        after a key that is no answer (a sentence is being typed), was not meant for it."""
+        too_soon = self._now() - self._since < DEAF_SECONDS
         match key.lower():
-            case "y":
+            case "y" if not too_soon:
                 self._settle(Answer(True))
-            case "a":
+            case "a" if not too_soon:
                 self._settle(Answer(True, remember=True))
-            case "n":
+            case "n" if not too_soon:
                 self._entry.set_aside()
                 self.wording = True
                 self._refresh()
+            case _:
+                self._since = self._now()
 
     def refuse(self) -> None:
         """Enter after ``n``: no, with the words in the input line if there are any."""

@@ -30,12 +30,12 @@ def guards(chat: Chat, argument: str) -> None:
         chat.say(chat.text("commands.guards_allow"), "ok")
     else:
         for counter in chat.agent.counters():
-            count = f"{counter.count:g}/{shown(counter.limit)}"
+            count = f"{counter.count:.4g}/{shown(counter.limit)}"
             cleared = counter.cleared_by and chat.text(
                 "commands.cleared_by", what=one_line(counter.cleared_by)
             )
             name = f"{counter.guard} · {counter.name}"
-            chat.say_lines(line(f"{one_line(name):<36}{count:>12}  ", ("dim", cleared)))
+            chat.say_lines(line(f"{count:>13}  {one_line(name)}  ", ("dim", cleared)))
 
 
 @command("why", "turn")
