@@ -92,8 +92,6 @@ class Program:
         language = detect_language(settings.lang, {}, sys.stdout.encoding)
         if language != self._catalog.language:
             self._catalog = Catalog(language)
-        for warning in settings.warnings:
-            self._complain(warning)
         return settings
 
     @property

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from agent_cli.agent import Agent
 from agent_cli.approval import AllowAll, Approver, NobodyToAsk
@@ -23,6 +26,19 @@ from agent_cli.text import Catalog
 from tools import ToolRegistry, default_tools
 
 NO_TOOLS = "none"
+
+
+@runtime_checkable
+class Connected(Protocol):
+    """A model behind a network: what it can do beside chatting."""
+
+    def warm_up(self) -> None: ...
+
+    async def list_models(self) -> Sequence[str]: ...
+
+    async def aclose(self) -> None: ...
+
+
 _PROMPT_FILE = Path(__file__).parents[1] / "system_prompt.md"
 
 
@@ -37,6 +53,23 @@ class Wiring:
     folder: Path
     environ: Mapping[str, str]
     tell: Callable[[str], None]
+
+    @cached_property
+    def stores(self) -> bool:
+        """Whether anything is written to disk. A state folder that cannot be used is told once."""
+        home = self.settings.home
+        if not self.arguments.store:
+            return False
+        try:
+            home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            reason = error.strerror or str(error)
+        else:
+            if os.access(home, os.W_OK | os.X_OK):
+                return True
+            reason = os.strerror(errno.EACCES)
+        self.tell(self.catalog("cli.no_storage", home=home, reason=reason))
+        return False
 
     @cached_property
     def store(self) -> SessionStore:
@@ -56,10 +89,8 @@ class Wiring:
         Raises ``ConfigError`` or ``StorageError`` when the wanted one does not exist or cannot be read.
         """
         wanted = self.arguments.resume
-        if not self.arguments.store:
-            return Session.in_memory()
-        if wanted is None:
-            return self.store.create(self.folder)
+        if wanted is None or not self.stores:
+            return self.new_session()
         found = self.store.latest(self.folder) if wanted == NEWEST else self.store.find(wanted, self.folder)
         if found is None:
             raise ConfigError(self.catalog("cli.no_session_here"))
@@ -67,6 +98,9 @@ class Wiring:
         for notice in session.notices:
             self.tell_notice(notice)
         return session
+
+    def new_session(self) -> Session:
+        return self.store.create(self.folder) if self.stores else Session.in_memory()
 
     def agent(self, model: ChatModel | None = None) -> Agent:
         """An agent for a run without a person: a terminal sets its own approver.
@@ -102,3 +136,9 @@ class Wiring:
             return self.settings.system
         text = _PROMPT_FILE.read_text(encoding="utf-8")
         return f"{text}\nWorking folder: {self.folder} ({sys.platform})\n"
+
+
+async def close(model: ChatModel) -> None:
+    """Close the connections of a model that has any."""
+    if isinstance(model, Connected):
+        await model.aclose()

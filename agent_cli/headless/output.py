@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol, TextIO
 
 from agent_cli.errors import StorageError
-from agent_cli.events import Event, TurnFinished, TurnStarted
+from agent_cli.events import Event, TextDelta, ToolCallFinished, TurnFinished, TurnStarted
 from agent_cli.text import can_encode
 from agent_cli.text.sanitize import clean
 
@@ -19,11 +19,12 @@ SCHEMA = 1
 class Writer:
     """A stream that may lose its reader: then ``closed`` is set and nothing more is written.
 
-    Raises ``StorageError`` when a write fails for another reason (a full disk).
+    When a write fails for another reason (a full disk), one that is ``needed`` raises ``StorageError``.
     """
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, *, needed: bool = True) -> None:
         self._stream = stream
+        self._needed = needed
         self.closed = False
         self.ascii_only = not can_encode("\U0001f600", stream.encoding)
 
@@ -37,7 +38,8 @@ class Writer:
             self._detach()
         except OSError as error:
             self._detach()
-            raise StorageError(f"stdout cannot be written: {error.strerror}.") from error
+            if self._needed:
+                raise StorageError(f"stdout cannot be written: {error.strerror}.") from error
 
     def _detach(self) -> None:
         """What is left in the stream's buffer goes nowhere, so that no later flush fails again."""
@@ -54,13 +56,19 @@ class Output(Protocol):
 
 
 class TextOutput:
-    """The final answer, once, cleaned of anything that could steer a terminal."""
+    """The final answer, once, cleaned of anything that could steer a terminal. When the model service
+    failed before anything was got, there is no answer: stderr says why."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
+        self._got_something = False
 
     def show(self, event: Event) -> None:
-        if isinstance(event, TurnFinished) and event.result.answer:
+        if isinstance(event, TextDelta | ToolCallFinished):
+            self._got_something = True
+        if not isinstance(event, TurnFinished):
+            return
+        if event.result.answer and (self._got_something or event.result.status != "llm_error"):
             self._writer.line(clean(event.result.answer))
 
 

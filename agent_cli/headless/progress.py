@@ -26,17 +26,25 @@ _TOLD_BY_FOOTER = frozenset({"ok", "llm_error", "interrupted"})
 
 
 class Progress:
-    """Words the events of one turn and gives each finished line to ``write``."""
+    """Words the events of one turn and gives each finished line to ``write``; when ``quiet``, only how
+    a turn ended that did not end well."""
 
-    def __init__(self, catalog: Catalog, write: Callable[[str], None]) -> None:
+    def __init__(self, catalog: Catalog, write: Callable[[str], None], *, quiet: bool = False) -> None:
         self._catalog = catalog
         self._write = write
+        self._quiet = quiet
         self._stop: GuardTripped | None = None
         self._noted = ""
 
     def show(self, event: Event) -> None:
-        for text in filter(None, self._lines(event)):
-            self._write(one_line(text, _LONGEST))
+        if isinstance(event, GuardTripped):
+            self._stop = event
+        elif isinstance(event, GuardNote):
+            self._noted = event.text
+        ended_badly = isinstance(event, TurnFinished) and event.result.status != "ok"
+        if ended_badly or not self._quiet:
+            for text in filter(None, self._lines(event)):
+                self._write(one_line(text, _LONGEST))
 
     def _lines(self, event: Event) -> Iterator[str]:
         say = self._catalog
@@ -52,10 +60,7 @@ class Progress:
             case TextDiscarded(reason):
                 yield say("turn.discarded", reason=reason)
             case GuardNote(guard, text):
-                self._noted = text
                 yield phrases.joined(guard, text)
-            case GuardTripped():
-                self._stop = event
             case WrapUpStarted():
                 yield say("turn.wrap_up")
             case HistoryCompacted():

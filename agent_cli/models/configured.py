@@ -30,7 +30,7 @@ def configured_model(settings: Settings) -> ChatModel:
 
     return OpenAIChatModel(
         base_url=settings.base_url or None,
-        api_key=settings.api_key.reveal() if settings.api_key else None,
+        api_key=settings.api_key.reveal() if settings.api_key else "",
         model=settings.model,
         key_source=settings.origins.get("api_key", "LLM_API_KEY"),
     )
