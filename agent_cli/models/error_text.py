@@ -25,7 +25,8 @@ _SECRET = re.compile(
     \b(?P<prefix> (?:sk|pk|rk|gsk|xai|nvapi|hf|tgp|key|AIza) [-_]?)
       (?=[A-Za-z0-9_-]*\d) [A-Za-z0-9_-]{11,} [A-Za-z0-9]
     | (?P<word> \bbearer\s+
-        | \b(?:api[-_\ ]?key|token|secret|authorization|password|key)\b ["']?\s*(?:provided|is)?\s*[:=]?\s*["']?)
+        | \b(?:api[-_\ ]?key|token|secret|authorization|password|key)\b
+          ["']?\s*(?:provided|is)?\s*[:=]?\s*["']?)
       (?=[A-Za-z0-9+/_.-]*\d) [A-Za-z0-9+/_.-]{15,} [A-Za-z0-9]=*
     """,
     re.IGNORECASE | re.VERBOSE,

@@ -61,7 +61,7 @@ def _timeout(now: Situation) -> Reply:
     """A command that takes longer than any tool may."""
     if not now.outcomes:
         return ask("run_shell", command=f"sleep {SLOW_SECONDS}")
-    return Say(now.say("drill_timeout_done", report=told(now, now.outcomes[-1])))
+    return Say(now.say("drill_timeout_done", report=now.outcomes[-1].content))
 
 
 def _edit(now: Situation) -> Reply:
