@@ -5,7 +5,7 @@ thread was abandoned) or that ended with an unknown effect (a timeout) must not 
 its repeat is refused with "verify first" until one of two things happened since:
 
 - a read succeeded, so the model could look; or
-- the call was refused once and the user spoke after that, so a person could decide.
+- the call was refused, that turn came to its end, and then the user spoke: a person could decide.
 
 So the model is never locked out, and a repeat is never the first thing that happens.
 """
@@ -35,10 +35,12 @@ class Journal:
         self._ordinals: dict[tuple[str, str], int] = {}
         self._doubtful: set[str] = set()
         self._refused: set[str] = set()
+        self._told: set[str] = set()
         self._write = write
         for line in lines:
             self._apply(line)
-        self.abandon()
+        self._give_up()
+        self._refused.clear()
         for call_id in unanswered:
             if call_id in self._calls:
                 self._record({"event": "doubt", "signature": self._calls[call_id]})
@@ -65,7 +67,7 @@ class Journal:
         return tuple(sorted(self._doubtful))
 
     def refused(self, signature: str) -> None:
-        """Note that a repeat was refused; from now on the user's next word settles it."""
+        """Note that a repeat was refused; once the turn has ended, the user's next word settles it."""
         if signature in self._doubtful - self._refused:
             self._record({"event": "refused", "signature": signature})
 
@@ -74,13 +76,18 @@ class Journal:
         if self._doubtful:
             self._record({"event": "read"})
 
-    def user_spoke(self) -> None:
-        """A new user message: it settles the calls whose repeat was refused before it."""
+    def abandon(self) -> None:
+        """The turn is over: what still runs will not report back, and the user knows what was refused."""
+        self._give_up()
         if self._refused:
+            self._record({"event": "told"})
+
+    def user_spoke(self) -> None:
+        """A new user message: it settles the calls that the user was told about."""
+        if self._told:
             self._record({"event": "user"})
 
-    def abandon(self) -> None:
-        """The turn (or the program before this one) ended: what still runs will not report back."""
+    def _give_up(self) -> None:
         for key in tuple(self._running):
             self.finish(key, known=False)
 
@@ -106,6 +113,10 @@ class Journal:
         elif event == "read":
             self._doubtful.clear()
             self._refused.clear()
-        elif event == "user":
-            self._doubtful -= self._refused
+            self._told.clear()
+        elif event == "told":
+            self._told |= self._refused
             self._refused.clear()
+        elif event == "user":
+            self._doubtful -= self._told
+            self._told.clear()

@@ -60,6 +60,8 @@ class Redactor:
         return cls([*values, *secrets])
 
     def text(self, text: str) -> str:
+        if len(text) < _MIN_LENGTH:
+            return text
         if self._known:
             text = self._known.sub(lambda match: mask(self._forms[match.group()]), text)
         for shape in _SHAPES:

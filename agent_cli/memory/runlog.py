@@ -212,7 +212,7 @@ class RunRecorder:
         record["messages"] = [self._message_json(message) for message in self._messages[self._first :]]
         running = self._folder / f"{record['run_id']}_{RUNNING}.json"
         try:
-            write_private(running, json.dumps(record, ensure_ascii=False, indent=1))
+            write_private(running, _key_per_line(record))
             if record["status"] != RUNNING:
                 running.replace(running.with_name(f"{record['run_id']}_{record['status']}.json"))
         except OSError as error:
@@ -232,6 +232,12 @@ class RunRecorder:
 
     def _wall(self) -> str:
         return datetime.fromtimestamp(self._clock.wall(), UTC).isoformat(timespec="milliseconds")
+
+
+def _key_per_line(record: Mapping[str, Any]) -> str:
+    """JSON that a person can scan; indenting all of it would take the slow encoder at every step."""
+    lines = [f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in record.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _continues(before: TextDelta | ReasoningDelta | ToolOutput, event: Event) -> bool:

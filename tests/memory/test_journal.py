@@ -72,13 +72,16 @@ def test_a_call_that_still_runs_when_its_turn_ends_is_in_doubt() -> None:
     assert journal.outcome_unknown("write a")
 
 
-def test_the_users_word_counts_only_after_a_refusal() -> None:
+def test_the_users_word_counts_only_after_a_refusal_and_the_end_of_its_turn() -> None:
     """A resumed session begins with a user message: that alone settles nothing."""
     journal = Journal()
     journal.finish(journal.begin("turn", "write a", "c1"), known=False)
     journal.user_spoke()
     assert journal.outcome_unknown("write a")
     journal.refused("write a")
+    journal.user_spoke()
+    assert journal.outcome_unknown("write a"), "the turn runs: the user was not told yet"
+    journal.abandon()
     assert journal.outcome_unknown("write a")
     journal.user_spoke()
     assert not journal.outcome_unknown("write a")
@@ -89,6 +92,7 @@ def test_a_refusal_does_not_settle_another_call() -> None:
     for signature in ("write a", "write b"):
         journal.finish(journal.begin("turn", signature, "c"), known=False)
     journal.refused("write a")
+    journal.abandon()
     journal.user_spoke()
     assert journal.unknown() == ("write b",)
 
@@ -108,10 +112,21 @@ def test_every_state_survives_a_restart() -> None:
     journal.finish(journal.begin("turn", "write a", "c1"), known=False)
     assert paper.journal().unknown() == ("write a",)
     journal.refused("write a")
+    journal.abandon()
     again = paper.journal()
     assert again.unknown() == ("write a",)
     again.user_spoke()
     assert paper.journal().unknown() == ()
+
+
+def test_a_refusal_in_a_turn_that_was_killed_told_nobody_anything() -> None:
+    paper = Paper()
+    journal = paper.journal()
+    journal.finish(journal.begin("turn", "write a", "c1"), known=False)
+    journal.refused("write a")
+    again = paper.journal()
+    again.user_spoke()
+    assert again.unknown() == ("write a",)
 
 
 def test_damaged_lines_are_passed_over() -> None:
