@@ -8,7 +8,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from agent_cli.guards.base import CallFacts, ResultFacts
-from agent_cli.guards.fingerprint import call_signature, canonical_arguments, result_fingerprint
+from agent_cli.guards.fingerprint import (
+    call_signature,
+    canonical_arguments,
+    echoed_arguments,
+    result_fingerprint,
+)
 from agent_cli.messages import ToolCall, clean_text
 from tools import PreparedCall, ToolRegistry, ToolResult
 
@@ -41,10 +46,10 @@ class PendingCall:
         """The facts of this call with its result; ``words`` are a person's own about a refusal."""
         content = clean_text(result.content)
         volatile: Sequence[str] = ()
-        echoed: list[str] = []
+        echoed: Sequence[str] = ()
         if isinstance(self.prepared, PreparedCall):
             volatile = self.prepared.tool.volatile
-            echoed = [value for value in self.prepared.arguments.values() if isinstance(value, str)]
+            echoed = echoed_arguments(self.prepared.arguments, result.exit_code)
         return ResultFacts(
             call=self.facts,
             ok=result.ok,

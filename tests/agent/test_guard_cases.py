@@ -277,3 +277,30 @@ def dangerous() -> Any:
         return ToolResult(True, f"did {text}")
 
     return danger
+
+
+async def test_g11_a_throwaway_word_in_each_command_does_not_hide_that_nothing_changes() -> None:
+    words = iter(f"word{number}" for number in range(100))
+
+    @tool(effect="write")
+    def run(command: str) -> ToolResult:
+        """Run a command."""
+        return ToolResult(True, f"{command.split()[1].rstrip(';')}\nmake: *** no rule", exit_code=2)
+
+    def reply(messages: Any, tools: Any, options: Any) -> Any:
+        if options.get("tool_choice") == "none":
+            return "it never built"
+        return ("run", {"command": f"echo {next(words)}; make x"})
+
+    table = Table(ScriptedModel(reply), [run], limits=Limits(max_steps=50))
+    result = await table.play()
+    assert (result.status, result.answer) == ("loop", "it never built")
+    assert result.steps <= 8
+
+
+async def test_twenty_reads_that_name_what_they_read_are_never_stopped() -> None:
+    calls = [("lookup", {"key": f"file{number}"}) for number in range(20)]
+    table = Table([*calls, "done"], [lookup], limits=Limits(max_steps=50))
+    result = await table.play()
+    assert result.status == "ok"
+    assert [event.guard for event in table.of(GuardNote) if event.guard != "budget"] == []
