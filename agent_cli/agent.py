@@ -138,6 +138,7 @@ class Agent:
                 turn.note(reply)
                 turn.nudge = reply.text
                 continue
+            self.session.recorder.reply(reply.message, reply.finish_reason, reply.usage)
             judgement = turn.judge.judge(reply.message, reply.finish_reason, turn.limits())
             turn.judge.record(judgement)
             if not reply.message.tool_calls:
