@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agent_cli.terminal.code_lines import code_block
-from agent_cli.terminal.sanitize import clean, one_line
+from agent_cli.terminal.sanitize import clean
 from agent_cli.terminal.theme import MARKDOWN
 from agent_cli.text.signs import ELLIPSIS
 
@@ -76,14 +76,17 @@ def fence_line(text: str) -> Text:
 
 
 def painted(line: Text, *, styled: bool) -> str:
-    """A line as text for the terminal, with SGR sequences of our own and no others."""
+    """A line as text for the terminal, with SGR sequences of our own and no others.
+
+    Cleaned here once more: the parser decodes entities and percent signs into any character there is.
+    """
     line.rstrip()
     if not styled:
-        return line.plain
+        return clean(line.plain)
     parts = []
     for segment in line.render(_CONSOLE):
         look = segment.style or Style.null()
-        parts.append(look.render(segment.text, color_system=ColorSystem.STANDARD))
+        parts.append(look.render(clean(segment.text), color_system=ColorSystem.STANDARD))
     return "".join(parts)
 
 
@@ -140,14 +143,14 @@ def _quote(block: SyntaxTreeNode, width: int) -> list[Text]:
 
 def _fence(block: SyntaxTreeNode, width: int) -> list[Text]:
     del width
-    info = one_line(block.info)
-    lines = code_block(info.partition(" ")[0], clean(block.content)) if block.content else []
+    info = block.info.strip()
+    lines = code_block(info.partition(" ")[0], block.content) if block.content else []
     return [fence_line(block.markup + info), *lines, fence_line(block.markup)]
 
 
 def _indented_code(block: SyntaxTreeNode, width: int) -> list[Text]:
     del width
-    return [Text("    " + line.expandtabs(4)) for line in clean(block.content).rstrip("\n").split("\n")]
+    return [Text("    " + line.expandtabs(4)) for line in block.content.rstrip("\n").split("\n")]
 
 
 def _rule(block: SyntaxTreeNode, width: int) -> list[Text]:
@@ -189,7 +192,7 @@ def _cell(block: SyntaxTreeNode) -> Text:
 
 
 def _unknown(block: SyntaxTreeNode, width: int) -> list[Text]:
-    return _wrapped(Text(clean(block.content)), width) if block.is_root is False else []
+    return _wrapped(Text(block.content), width)
 
 
 _RENDERERS: dict[str, Callable[[SyntaxTreeNode, int], list[Text]]] = {
@@ -221,7 +224,7 @@ def _append(text: Text, node: SyntaxTreeNode, style: Style) -> None:
         case "em" | "strong" | "s":
             _append_children(text, node, style + Style.parse(MARKDOWN[node.type]))
         case "code_inline":
-            text.append(clean(node.content), style + Style.parse(MARKDOWN["code_inline"]))
+            text.append(node.content, style + Style.parse(MARKDOWN["code_inline"]))
         case "link":
             _append_link(text, node, style, str(node.attrs.get("href", "")))
         case "image":
@@ -229,7 +232,7 @@ def _append(text: Text, node: SyntaxTreeNode, style: Style) -> None:
         case "inline":
             _append_children(text, node, style)
         case _:
-            text.append(clean(node.content), style)
+            text.append(node.content, style)
 
 
 def _append_children(text: Text, node: SyntaxTreeNode, style: Style) -> None:
@@ -241,7 +244,8 @@ def _append_link(text: Text, node: SyntaxTreeNode, style: Style, target: str) ->
     """The words and then, always, where the link really goes."""
     start = len(text)
     _append_children(text, node, style)
-    target = one_line(target, _LONGEST_URL) + (ELLIPSIS if len(target) > _LONGEST_URL else "")
+    if len(target) > _LONGEST_URL:
+        target = target[:_LONGEST_URL] + ELLIPSIS
     words = text.plain[start:]
     if target and target not in {words, f"mailto:{words}"}:
         text.append(f" ({target})" if words else target, Style.parse(MARKDOWN["url"]))

@@ -20,6 +20,7 @@ _FENCE = re.compile(r"(?P<indent> {0,3})(?P<mark>`{3,}(?=[^`]*$)|~{3,})(?P<info>
 _ITEM = re.compile(r" {0,3}([-+*]|\d{1,9}[.)])([ \t]|$)")
 _TABLE_RULE = frozenset(" \t|:-")
 _LISTS = frozenset({"bullet_list", "ordered_list"})
+_TAB = 4
 _PATIENCE = 1.5
 """After a parse that settled nothing, the tail must grow by this factor before the next: linear cost."""
 
@@ -70,8 +71,10 @@ class BlockWriter:
             lines = self._fence.finish()
             self._fence = None
             return lines
-        blocks = SyntaxTreeNode(parse("\n".join(self._tail))).children
-        return self._render(blocks, width)
+        return self._render(self._parsed(), width)
+
+    def _parsed(self) -> list[SyntaxTreeNode]:
+        return SyntaxTreeNode(parse("".join(f"{line}\n" for line in self._tail))).children
 
     def _may_settle(self) -> bool:
         line = self._tail[-1]
@@ -80,7 +83,7 @@ class BlockWriter:
         return not self._tail[-2].strip() or bool(_ITEM.match(line) or _FENCE.fullmatch(line))
 
     def _settle(self, width: int) -> list[Text]:
-        *blocks, last = SyntaxTreeNode(parse("\n".join(self._tail))).children
+        *blocks, last = self._parsed()
         first_line = _first_line(last)
         if last.type in _LISTS and len(last.children) > 1:
             *items, last_item = last.children
@@ -153,8 +156,7 @@ class _OpenFence:
     def take(self, line: str) -> list[Text]:
         if self._end.fullmatch(line):
             return self.finish()
-        own_indent = len(line) - len(line.lstrip(" "))
-        return self._code.feed(line[min(self._indent, own_indent) :])
+        return self._code.feed(_without_indent(line, self._indent))
 
     def finish(self) -> list[Text]:
         self.closed = True
@@ -163,6 +165,16 @@ class _OpenFence:
 
 def _first_line(block: SyntaxTreeNode) -> int:
     return block.map[0] if block.map else 0
+
+
+def _without_indent(line: str, indent: int) -> str:
+    """A code line without the indent of its fence; a tab may be wider than what is taken off."""
+    column = 0
+    for index, character in enumerate(line):
+        if column >= indent or character not in " \t":
+            return " " * (column - indent) + line[index:]
+        column += _TAB - column % _TAB if character == "\t" else 1
+    return ""
 
 
 def _starts_table(head: str, rule: str) -> bool:
