@@ -46,9 +46,14 @@ def hint_for(kind: str, *, tool: str = "", known: Iterable[str] = (), detail: st
 
 
 def nearest_first(name: str, known: Iterable[str]) -> list[str]:
-    """``known`` names, those that look most like ``name`` first, else alphabetically."""
+    """``known`` names, those that look most like ``name`` first, else alphabetically. The order of the
+    words in a name does not matter."""
 
     def unlike(candidate: str) -> tuple[float, str]:
-        return -difflib.SequenceMatcher(None, name, candidate).ratio(), candidate
+        return -difflib.SequenceMatcher(None, _words(name), _words(candidate)).ratio(), candidate
 
     return sorted(known, key=unlike)
+
+
+def _words(name: str) -> str:
+    return "_".join(sorted(name.lower().split("_")))

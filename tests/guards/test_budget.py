@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -23,8 +24,13 @@ FIELDS = [
 
 def meters(limit: str, allowed: float | None, meter: str, used: float | None) -> Meters:
     """A turn in which one thing is limited and used."""
-    limits = replace(OFF, **{limit: allowed})
-    return replace(Meters(limits, steps=1, cost=0.0, session_cost=0.0), **{meter: used})
+    values: dict[str, Any] = {"steps": 1, "cost": 0.0, "session_cost": 0.0, meter: used}
+    return Meters(limited(limit, allowed), **values)
+
+
+def limited(limit: str, allowed: float | None) -> Limits:
+    value: Any = allowed
+    return replace(OFF, **{limit: value})
 
 
 @pytest.mark.parametrize(("limit", "meter", "status"), FIELDS)
@@ -136,7 +142,7 @@ def test_the_note_comes_once_in_a_turn_whatever_limit_is_next() -> None:
 @pytest.mark.parametrize("limit", ["max_cost", "session_max_cost"])
 def test_an_unknown_price_is_said_once_and_cannot_end_a_turn(limit: str) -> None:
     guards = TurnGuards()
-    unknown = Meters(replace(OFF, **{limit: 1.0}), steps=1, tokens=10**9)
+    unknown = Meters(limited(limit, 1.0), steps=1, tokens=10**9)
     assert guards.before_step(unknown) is None
     note = guards.budget_note(unknown)
     assert note is not None
