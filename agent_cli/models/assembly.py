@@ -25,6 +25,7 @@ from agent_cli.models.repeats import RepeatFilter
 from agent_cli.models.thoughts import Split, ThoughtSplitter
 
 _Kind = Literal["text", "thought"]
+_ONLY_TEXT = frozenset({"role", "content"})
 _REASONS: dict[chunks.Ending, FinishReason] = {"length": "length", "content_filter": "content_filter"}
 
 
@@ -81,9 +82,12 @@ class Assembly:
 
     def add(self, chunk: Mapping[str, Any]) -> None:
         """Take one chunk, or a whole unstreamed completion."""
-        for usage in chunks.usage_holders(chunk):
-            self.usage = chunks.usage_of(usage) or self.usage
-        for choice in chunks.choices(chunk):
+        groq = chunk.get("x_groq")
+        choices = chunks.choices(chunk)
+        for holder in (*choices, groq if isinstance(groq, dict) else {}, chunk):
+            if "usage" in holder:
+                self.usage = chunks.usage_of(holder["usage"]) or self.usage
+        for choice in choices:
             index = choice.get("index")
             if self._choice_index is None:
                 self._choice_index = index
@@ -127,8 +131,10 @@ class Assembly:
             self.useful += 1
 
     def _add_delta(self, delta: Mapping[str, Any], *, last: bool) -> None:
-        content = delta.get("content")
-        text, thought = (content, "") if isinstance(content, str) else chunks.content_of(content)
+        text, thought = chunks.content_of(delta.get("content"))
+        if text and delta.keys() <= _ONLY_TEXT:
+            self._add_text(text, last=last)
+            return
         details = self._details.add(delta["reasoning_details"]) if "reasoning_details" in delta else ""
         if not thought:
             thought, named = chunks.reasoning_of(delta)
@@ -139,9 +145,7 @@ class Assembly:
             self._push("thought", self._repeats["thought"].feed(thought, last=last))
             self.useful += 1
         if text:
-            self._push("text", self._repeats["text"].feed(text, last=last))
-            self._has_text = True
-            self.useful += 1
+            self._add_text(text, last=last)
         refusal = delta.get("refusal")
         if isinstance(refusal, str) and refusal:
             self._push("text", refusal)
@@ -150,6 +154,11 @@ class Assembly:
         if calls := chunks.calls_of(delta):
             self.useful += self._slots.add(calls)
         self._keep(chunks.unknown_keys(delta))
+
+    def _add_text(self, text: str, *, last: bool) -> None:
+        self._push("text", self._repeats["text"].feed(text, last=last))
+        self._has_text = True
+        self.useful += 1
 
     def _take_whole_message(self) -> None:
         """Use a whole ``message`` for what no delta brought."""

@@ -7,7 +7,7 @@ at each function. Everything returns plain values; nothing raises.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from agent_cli.messages import Usage
@@ -32,6 +32,7 @@ _ENDINGS: dict[str, Ending] = {
     **dict.fromkeys(("timeout", "cancelled", "canceled", "unexpected_tool_call"), "fault"),
     "model_context_window_exceeded": "overflow",
 }
+_DECODER = json.JSONDecoder(strict=False)
 _PINGS = frozenset({"ping", "heartbeat", "keepalive", "keep-alive", "keep_alive"})
 _WRAPPERS = ("data", "result", "response")
 
@@ -44,7 +45,7 @@ def payloads(text: str, name: str = "") -> list[Any]:
     if text.startswith(":") or text.lower() in _PINGS or name.lower() in _PINGS:
         return []
     try:
-        value = json.loads(text, strict=False)
+        value = _DECODER.decode(text)
     except RecursionError:
         raise ValueError("JSON nested too deeply") from None
     except ValueError:
@@ -72,8 +73,7 @@ def is_error(chunk: Mapping[str, Any], name: str = "") -> bool:
     message with a code where choices should be."""
     if chunk.get("error") or name == "error" or chunk.get("success") is False or chunk.get("errors"):
         return True
-    found = list(choices(chunk))
-    if found:
+    if found := choices(chunk):
         return any(choice.get("error") for choice in found)
     if chunk.get("usage"):
         return False
@@ -82,17 +82,14 @@ def is_error(chunk: Mapping[str, Any], name: str = "") -> bool:
     return chunk.get("object") == "error" or (has_words and has_code)
 
 
-def choices(chunk: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def choices(chunk: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = chunk.get("choices")
-    if isinstance(found, list):
-        for choice in found:
-            if isinstance(choice, Mapping):
-                yield choice
+    return [choice for choice in found if isinstance(choice, dict)] if isinstance(found, list) else []
 
 
 def delta_of(choice: Mapping[str, Any]) -> Mapping[str, Any]:
     delta = choice.get("delta")
-    return delta if isinstance(delta, Mapping) else {}
+    return delta if isinstance(delta, dict) else {}
 
 
 def message_of(choice: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -163,14 +160,6 @@ def usage_of(usage: object) -> Usage | None:
     details = usage.get("prompt_tokens_details")
     cached = _count(details, "cached_tokens") if isinstance(details, Mapping) else 0
     return Usage(prompt, completion, cached or _count(usage, "prompt_cache_hit_tokens", "cached_tokens"))
-
-
-def usage_holders(chunk: Mapping[str, Any]) -> list[object]:
-    """The places where a ``usage`` may stand, the most trusted last."""
-    groq = chunk.get("x_groq")
-    found = [groq.get("usage")] if isinstance(groq, Mapping) else []
-    found += [choice["usage"] for choice in choices(chunk) if "usage" in choice]
-    return [*found, chunk["usage"]] if "usage" in chunk else found
 
 
 def _count(counts: Mapping[str, Any], *keys: str) -> int:

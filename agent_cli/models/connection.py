@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 NO_KEY = "no-key"
+MOST_WAITING = 1024 * 1024
 
 
 class Connection:
@@ -98,38 +100,77 @@ class Connection:
 
 
 class Reader:
-    """Reads a response piece by piece, each under a deadline on the loop's clock."""
+    """Reads a response in a task of its own, so that all that has arrived is taken in one piece.
+
+    Reading pauses while ``MOST_WAITING`` bytes wait to be taken.
+    """
 
     def __init__(self, response: httpx2.Response) -> None:
         self._response = response
-        self._pieces = response.aiter_bytes()
+        self._pieces: list[bytes] = []
+        self._waiting = 0
+        self._arrived = asyncio.Event()
+        self._taken = asyncio.Event()
+        self._task = asyncio.create_task(self._pump())
 
     async def read(self, deadline: float | None) -> bytes:
-        """The next bytes, empty at the end. Raises ``TimeoutError`` and the errors of the client."""
-        async with asyncio.timeout_at(deadline):
-            async for piece in self._pieces:
-                if piece:
-                    return piece
-        return b""
+        """All that has arrived, empty at the end. Raises ``TimeoutError`` when nothing has by
+        ``deadline`` (on the loop's clock), and the errors of the client."""
+        if not self._arrived.is_set():
+            async with asyncio.timeout_at(deadline):
+                await self._arrived.wait()
+        received = b"".join(self._pieces)
+        self._pieces.clear()
+        self._waiting = 0
+        self._taken.set()
+        if not received:
+            await self._task
+        elif not self._task.done():
+            self._arrived.clear()
+        return received
 
     async def aclose(self) -> None:
-        """Give the connection back if all was read, else close it."""
+        """Give the connection back if all was read, else close it at once."""
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
         await self._response.aclose()
+
+    async def _pump(self) -> None:
+        try:
+            async for piece in self._response.aiter_bytes():
+                if piece:
+                    self._pieces.append(piece)
+                    self._waiting += len(piece)
+                    self._arrived.set()
+                if self._waiting > MOST_WAITING:
+                    self._taken.clear()
+                    await self._taken.wait()
+        finally:
+            self._arrived.set()
 
 
 def _make_client(address: Address, key: str) -> AsyncOpenAI:
-    from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415  (a second; see the class)
+    from openai import AsyncOpenAI  # noqa: PLC0415  (a second; see the class)
 
-    # A proxy for the machine itself is never meant, whatever the environment says.
-    http_client = DefaultAsyncHttpxClient(trust_env=False) if address.is_loopback else None
     return AsyncOpenAI(
         api_key=key or NO_KEY,
         base_url=address.base_url,
         default_headers=address.headers(key),
         default_query=dict(address.query),
         max_retries=0,
-        http_client=http_client,
+        http_client=_loopback_client(address) if address.is_loopback else None,
     )
+
+
+def _loopback_client(address: Address) -> httpx2.AsyncClient:
+    """A proxy for the machine itself is never meant, whatever the environment says. Without https there
+    is nothing to verify, and loading certificates is what costs time."""
+    from openai import DefaultAsyncHttpxClient  # noqa: PLC0415
+
+    if address.base_url.startswith("https"):
+        return DefaultAsyncHttpxClient(trust_env=False)
+    trusts_nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return DefaultAsyncHttpxClient(trust_env=False, verify=trusts_nobody)
 
 
 def foreign_errors() -> tuple[type[Exception], ...]:
