@@ -7,6 +7,7 @@ because servers echo the user's text.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -39,7 +40,8 @@ _NO_TOOLS = re.compile(
     r"|tools? (?:is|are|use is) not supported|no endpoints found that support tool"
 )
 _ARREARS = re.compile(
-    r"arrear|overdue|past.?due|欠费|余额不足|insufficient balance|out of credits?|credit balance"
+    r"arrear|overdue|past.?due|欠费|余额不足|insufficient (?:balance|credit|funds)|out of credits?"
+    r"|credit balance|available credits|spending limit|free tier"
 )
 _DAILY = re.compile(r"per[- ](?:day|week|month)\b|\b(?:daily|weekly|monthly|rpd|tpd)\b|每[日天周月]")
 _GEMINI_DAILY = re.compile(r"^quotaid: .*perday", re.MULTILINE)
@@ -57,6 +59,7 @@ class Answer:
     endpoint: str
     model: str
     key_source: str
+    has_key: bool
     now: float
 
 
@@ -73,11 +76,10 @@ class Meaning:
 
 def classify_answer(answer: Answer) -> Meaning:
     """The first rule that knows the answer, then the server's own wish about retries."""
-    for rule in (_page, _refused_prompt, _overflow, _money, _slip, _fault_in_disguise, _loading, _by_status):
-        meaning = rule(answer)
-        if meaning is not None:
+    for rule in _RULES:
+        if meaning := rule(answer):
             return _as_the_server_wishes(answer, meaning)
-    raise AssertionError("the last rule knows every answer")
+    return _as_the_server_wishes(answer, _by_status(answer))
 
 
 def error_of(answer: Answer, meaning: Meaning) -> ModelError:
@@ -185,15 +187,31 @@ def _loading(answer: Answer) -> Meaning | None:
 _LATER = "The service has a fault or is overloaded: try again in some minutes, or switch with /model."
 
 
+def _without_tools(answer: Answer) -> Meaning | None:
+    if answer.status not in {400, 404, 422, 500, None} or not _NO_TOOLS.search(answer.facts.text):
+        return None
+    return Meaning(
+        "bad_request",
+        "Start the server with tool support (vLLM: --enable-auto-tool-choice and --tool-call-parser; "
+        "llama.cpp: --jinja), take another model, or use --tool-style text.",
+    )
+
+
+def _refused_entry(answer: Answer) -> Meaning | None:
+    """A key that is missing, wrong, or may not do this."""
+    held = answer.key_source or "the settings"
+    names_key = answer.facts.words & BAD_KEY or "api key not valid" in answer.facts.text
+    if answer.status == 401 or (answer.status in {400, 403} and names_key):
+        return Meaning(
+            "auth", f"Check the key in {held}." if answer.has_key else f"No key was sent: set {held}."
+        )
+    if answer.status == 403:
+        return Meaning("auth", f"Access refused: may the key in {held} use this model, from this place?")
+    return None
+
+
 def _by_status(answer: Answer) -> Meaning:
     status, facts = answer.status, answer.facts
-    held = answer.key_source or "the settings"
-    if status == 401 or (
-        status in {400, 403} and (facts.words & BAD_KEY or "api key not valid" in facts.text)
-    ):
-        return Meaning("auth", f"Check the key in {held}.")
-    if status == 403:
-        return Meaning("auth", f"Access refused: may the key in {held} use this model, from this place?")
     if status in {404, 405}:
         return _not_found(answer)
     if status == 407:
@@ -202,10 +220,8 @@ def _by_status(answer: Answer) -> Meaning:
         cure = "Too many requests: wait a little, then send again." if status == 429 else _LATER
         return Meaning(TRANSIENT[status], cure, transient=True)
     if status is not None and 400 <= status < 500:
-        flag = "Start the server with tool support (vLLM: --enable-auto-tool-choice and --tool-call-parser; "
-        flag += "llama.cpp: --jinja), or use --tool-style text."
         vague = "" if facts.message else "If the conversation is long, it may be too long: try /compact."
-        return Meaning("bad_request", flag if _NO_TOOLS.search(facts.text) else vague)
+        return Meaning("bad_request", vague)
     if status is None and "error_message" in facts.fields:
         return Meaning("unknown")
     if status is not None and status < 400:
@@ -224,7 +240,7 @@ def _not_found(answer: Answer) -> Meaning:
         return Meaning(
             "not_found", "On Azure the model's name is the name of the deployment: check it and the address."
         )
-    names_model = re.search(r"\bmodels?\b", text) is not None and not answer.facts.is_page
+    names_model = re.search(r"\bmodels?\b|no endpoints found", text) is not None and not answer.facts.is_page
     if answer.facts.words & NO_MODEL or names_model:
         return Meaning("not_found", f"Is {answer.model!r} right? /model lists what {answer.endpoint} offers.")
     return Meaning("not_found", "Check LLM_BASE_URL: is /v1 missing at its end?")
@@ -238,3 +254,16 @@ def _as_the_server_wishes(answer: Answer, meaning: Meaning) -> Meaning:
     if answer.should_retry == "true" and not meaning.transient and not hopeless:
         return Meaning(meaning.kind, meaning.cure, True, 2, meaning.message)
     return meaning
+
+
+_RULES: tuple[Callable[[Answer], Meaning | None], ...] = (
+    _page,
+    _refused_prompt,
+    _overflow,
+    _money,
+    _slip,
+    _fault_in_disguise,
+    _loading,
+    _without_tools,
+    _refused_entry,
+)

@@ -34,13 +34,14 @@ def classify(
     model: str,
     key_source: str,
     now: float,
-    key: str = "",
+    key: str | None = None,
 ) -> ModelError:
     """The error that an answer means. ``status`` is ``None`` for an error inside a stream.
 
-    ``now`` is the wall clock in epoch seconds; ``key`` is masked wherever the server echoes it.
+    ``now`` is the wall clock in epoch seconds; ``key`` is masked wherever the server echoes it (empty:
+    none was sent; ``None``: not told).
     """
-    facts = read_error(body, key=key)
+    facts = read_error(body, key=key or "")
     answer = Answer(
         status=status_meant(status, facts),
         facts=facts,
@@ -49,6 +50,7 @@ def classify(
         endpoint=endpoint,
         model=model,
         key_source=key_source,
+        has_key=key != "",
         now=now,
     )
     return error_of(answer, classify_answer(answer))
@@ -73,7 +75,7 @@ def to_model_error(
         return classify(
             status, headers, body, endpoint=endpoint, model=model, key_source=key_source, now=now, key=key
         )
-    return _from_transport(error, endpoint, key_source, key)
+    return _from_transport(error, endpoint, key_source, key or "")
 
 
 def _header(headers: Mapping[str, str], name: str) -> str:

@@ -17,7 +17,7 @@ _WORDS = frozenset(
     }
 )
 _FRAGMENTS = re.compile(
-    r"context_length_exceeded|exceed_context_size_error|model_context_window_exceeded"
+    r"context_length_exceeded|contextwindowexceeded|exceed_context_size_error|model_context_window_exceeded"
     r"|maximum context length|exceeds? the (?:model'?s )?(?:maximum )?context"
     r"|longer than the (?:model'?s )?(?:maximum )?context"
     r"|(?:greater|larger|more) than the (?:model'?s )?(?:maximum )?context"

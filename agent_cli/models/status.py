@@ -17,6 +17,8 @@ MONEY = frozenset(
         "insufficient_credits",
         "exceeded_current_quota_error",
         "credit_balance_too_low",
+        "insufficient_user_quota",
+        "quota_not_enough",
         "arrearage",
         "1113",
         "1309",
@@ -55,23 +57,26 @@ TRANSIENT: dict[int, ModelErrorKind] = {
     **dict.fromkeys(range(520, 525), "server"),
     529: "overloaded",
 }
-_STATUS_OF_WORD = {
-    **dict.fromkeys(("rate_limit_error", "rate_limit_exceeded", "rate_limited", "resource_exhausted"), 429),
-    **dict.fromkeys(("1302", "1303", "1305", *MONEY, *LONG_QUOTA), 429),
-    **dict.fromkeys(("overloaded_error", "engine_overloaded_error", "overloaded"), 529),
-    **dict.fromkeys(("unavailable", "unavailable_error", "service_unavailable"), 503),
-    **dict.fromkeys((*SERVER_FAULT, "internal"), 500),
-    **dict.fromkeys(("deadline_exceeded", "timeout", "timeout_error"), 504),
-    **dict.fromkeys(("authentication_error", "unauthenticated", *BAD_KEY), 401),
-    **dict.fromkeys(("permission_error", "permission_denied"), 403),
-    **dict.fromkeys(("not_found_error", "not_found", *NO_MODEL), 404),
-    **dict.fromkeys(("invalid_request_error", "invalid_argument", "bad_request"), 400),
+_STATUS_OF_NAME = {
+    **dict.fromkeys(
+        ("ratelimit", "ratelimitexceeded", "ratelimited", "resourceexhausted", "toomanyrequests"), 429
+    ),
+    **dict.fromkeys(("1302", "1303"), 429),
+    **dict.fromkeys(("overloaded", "engineoverloaded", "1305"), 529),
+    **dict.fromkeys(("unavailable", "serviceunavailable"), 503),
+    **dict.fromkeys(("server", "internalserver", "internal", "api"), 500),
+    **dict.fromkeys(("deadlineexceeded", "timeout", "apitimeout"), 504),
+    **dict.fromkeys(("authentication", "unauthenticated", "unauthorized"), 401),
+    **dict.fromkeys(("permission", "permissiondenied", "forbidden"), 403),
+    **dict.fromkeys(("notfound", "modelnotfound"), 404),
+    **dict.fromkeys(("invalidrequest", "invalidargument", "badrequest"), 400),
 }
 _STATUS_OF_TEXT = (
     (re.compile(r"rate.?limit|too many requests"), 429),
     (re.compile(r"overloaded|at capacity|temporarily unavailable|service unavailable"), 503),
     (re.compile(r"server.?error|internal error|upstream"), 500),
     (re.compile(r"timed? ?out"), 504),
+    (re.compile(r"unexpected endpoint|no route|not found"), 404),
 )
 
 
@@ -81,8 +86,17 @@ def status_meant(status: int | None, facts: ErrorFacts) -> int | None:
         return status
     if facts.status is not None and facts.status >= 400:
         return facts.status
-    for word in sorted(facts.words & _STATUS_OF_WORD.keys()):
-        return _STATUS_OF_WORD[word]
+    for codes, meant in ((MONEY | LONG_QUOTA, 429), (BAD_KEY, 401), (NO_MODEL, 404)):
+        if facts.words & codes:
+            return meant
+    for word in sorted(facts.words):
+        if _name(word) in _STATUS_OF_NAME:
+            return _STATUS_OF_NAME[_name(word)]
     if facts.is_page:
         return status
     return next((meant for pattern, meant in _STATUS_OF_TEXT if pattern.search(facts.text)), None)
+
+
+def _name(word: str) -> str:
+    """``rate_limit_error``, ``RateLimitError`` and ``RATE-LIMIT`` are one name."""
+    return re.sub(r"[^a-z0-9]", "", word).removesuffix("error").removesuffix("exception")
