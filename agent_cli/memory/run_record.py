@@ -41,7 +41,8 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One call and its end. ``facts`` is what the guards were told, as plain data."""
+    """One call and its end. ``guard`` refused it, if one did; ``facts`` is what the guards were told,
+    as plain data."""
 
     call_id: str
     name: str
@@ -52,6 +53,7 @@ class CallRecord:
     seconds: float
     executed: bool
     exit_code: int | None
+    guard: str
     facts: Mapping[str, Any]
 
 
@@ -69,7 +71,7 @@ class StepRecord:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a guard decided: ``action`` is ``note`` or ``stop``."""
+    """What a guard decided: ``action`` is ``note``, ``refuse`` or ``stop``."""
 
     step: int
     guard: str
@@ -175,6 +177,7 @@ def _call(data: Mapping[str, Any]) -> CallRecord:
         seconds=float(data.get("seconds", 0.0)),
         executed=bool(data.get("executed", False)),
         exit_code=data.get("exit_code"),
+        guard=str(data.get("guard", "")),
         facts=dict(data.get("facts", {})),
     )
 

@@ -158,13 +158,18 @@ class RunRecorder:
                 self._step()["retries_ok"] = event.ok
             case ToolCallFinished():
                 self._call(event.call_id).update(self._redactor.data(asdict(event)))
-            case GuardNote() | GuardTripped():
-                action = "note" if isinstance(event, GuardNote) else "stop"
-                step = self._record["steps"][-1]["step"] if self._record["steps"] else 0
-                decision = {"step": step, "action": action, **asdict(event)}
-                self._record["guards"].append(self._redactor.data(decision))
+                if event.guard:
+                    self._decide("refuse", {"guard": event.guard, "text": event.display or event.content})
+            case GuardNote():
+                self._decide("note", asdict(event))
+            case GuardTripped():
+                self._decide("stop", asdict(event))
             case _:
                 pass
+
+    def _decide(self, action: str, decision: Mapping[str, Any]) -> None:
+        step = self._record["steps"][-1]["step"] if self._record["steps"] else 0
+        self._record["guards"].append(self._redactor.data({"step": step, "action": action, **decision}))
 
     def _new_step(self) -> dict[str, Any]:
         return {"at": self._at(), "seconds": None, "attempts": [], "replies": [], "calls": []}
