@@ -67,7 +67,7 @@ class CodeLines:
         if self._block_comments and source.rfind("/*") > source.rfind("*/"):
             return True  # to most lexers an unfinished comment is no comment
         kind = tokens[-1][0]
-        return kind in String or kind in Comment.Multiline
+        return kind in String or _is_block_comment(kind)
 
 
 def code_block(language: str, code: str) -> list[Text]:
@@ -99,4 +99,8 @@ def _lexer(language: str) -> Lexer | None:
 
 
 def _has_block_comments(lexer: Lexer) -> bool:
-    return any(kind in Comment.Multiline for kind, _ in lexer.get_tokens("/* */\n"))
+    return any(_is_block_comment(kind) for kind, _ in lexer.get_tokens("/* */\n"))
+
+
+def _is_block_comment(kind: _TokenType) -> bool:
+    return kind is Comment or kind in Comment.Multiline

@@ -72,7 +72,7 @@ def first_number(block: SyntaxTreeNode) -> int | None:
 
 def fence_line(text: str) -> Text:
     """The line that opens or closes a code block."""
-    return Text(text, MARKDOWN["fence"])
+    return Text.styled(text, MARKDOWN["fence"])
 
 
 def painted(line: Text, *, styled: bool) -> str:
@@ -155,7 +155,7 @@ def _indented_code(block: SyntaxTreeNode, width: int) -> list[Text]:
 
 def _rule(block: SyntaxTreeNode, width: int) -> list[Text]:
     del block
-    return [Text("─" * min(width, _LONGEST_RULE), MARKDOWN["rule"])]
+    return [Text.styled("─" * min(width, _LONGEST_RULE), MARKDOWN["rule"])]
 
 
 def _table(block: SyntaxTreeNode, width: int) -> list[Text]:
@@ -178,7 +178,7 @@ def _records(rows: list[list[Text]], width: int) -> list[Text]:
     for row in rows[1:] or rows[:1]:
         lines += [Text()] if lines else []
         for heading, cell in zip(rows[0], row, strict=False):
-            name = Text(heading.plain, MARKDOWN["table_head"])
+            name = Text.styled(heading.plain, MARKDOWN["table_head"])
             lines += _wrapped(Text.assemble(name, ": ", cell) if rows[1:] else name, width)
     return lines
 
