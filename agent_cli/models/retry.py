@@ -170,7 +170,7 @@ async def stream_with_retries(
     Yields :class:`Discarded` (if text or reasoning had come) and :class:`Retrying` before each wait.
     Raises the last :class:`ModelError`. ``time_left`` gives seconds, or ``None`` for no end.
     """
-    from tenacity import DoAttempt, RetryCallState  # noqa: PLC0415
+    from tenacity import DoAttempt, RetryCallState  # noqa: PLC0415  (as above)
 
     if limits.max_attempts == 0:
         raise ModelError(
