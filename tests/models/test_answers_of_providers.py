@@ -15,7 +15,7 @@ ANSWERS = [
     json.loads(line)
     for line in Path(__file__).with_name("error_answers.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-"""``status`` (null: inside a stream) and ``body`` are given, ``kind``, ``transient`` and ``wait`` expected."""
+"""``status`` (null: inside a stream) and ``body`` are given; ``kind``, ``transient``, ``wait`` expected."""
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=[answer["provider"] for answer in ANSWERS])
