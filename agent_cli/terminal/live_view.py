@@ -6,13 +6,14 @@ import asyncio
 import base64
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from prompt_toolkit.application.run_in_terminal import in_terminal
 from prompt_toolkit.input import Input
 from prompt_toolkit.input.vt100 import Vt100Input
 
 from agent_cli.approval import ApprovalRequest
-from agent_cli.events import Event
+from agent_cli.events import Event, LimitsUpdated
 from agent_cli.terminal.approval import Answer
 from agent_cli.terminal.chat import Chat
 from agent_cli.terminal.completion import ChatCompleter
@@ -55,6 +56,8 @@ class LiveView:
     ) -> None:
         self._services, self._text, self._output = services, services.catalog, output
         self._source = source
+        self._bar: Line = ()
+        self._bar_shows: tuple[str, LimitsUpdated, int] | None = None
         self._parser = read_keys_with_care(source, now) if isinstance(source, Vt100Input) else None
         history = services.home / FILE_NAME if services.home else None
         completer = ChatCompleter(services.folder, lambda: self.chat)
@@ -232,7 +235,13 @@ class LiveView:
         return line(("user", "› "))
 
     def _toolbar(self, columns: int) -> Line:
-        name = clip(one_line(self._services.agent.model.name), max(8, columns // 3))
-        used = cell_width(name) + 3
-        meters = gauges(self._text, self._services.agent.gauges(), max(1, columns - used - 1))
-        return line(("dim", f"{name} {DOT} "), *meters)
+        meters = self._services.agent.gauges()
+        shown = (self._services.agent.model.name, replace(meters, seconds=int(meters.seconds)), columns)
+        if shown != self._bar_shows:
+            self._bar_shows, self._bar = shown, self._painted_bar(*shown)
+        return self._bar
+
+    def _painted_bar(self, model: str, meters: LimitsUpdated, columns: int) -> Line:
+        name = clip(one_line(model), max(8, columns // 3))
+        room = max(1, columns - cell_width(name) - 4)
+        return line(("dim", f"{name} {DOT} "), *gauges(self._text, meters, room))

@@ -176,25 +176,26 @@ class Screen:
         if self._timer is None and self.app.is_running:
             loop = asyncio.get_running_loop()
             wait = max(0.0, self._drawn_at + FRAME_SECONDS - loop.time())
-            self._timer = loop.call_later(wait, self._draw)
+            self._timer = loop.call_later(wait, self.draw)
 
     def resume(self) -> None:
         """The terminal is ours again."""
         self.away = False
         self.refresh()
 
-    def _draw(self) -> None:
-        self._timer = None
+    def draw(self) -> None:
+        """A frame, now."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         if self.away or not self.app.is_running:
             return
         self._drawn_at = asyncio.get_running_loop().time()
         self._on_frame()
-        if not self._finished:
-            self.app.invalidate()
-            return
         with self._output.burst():
-            self.app.renderer.erase(leave_alternate_screen=False)
-            self._write_finished()
+            if self._finished:
+                self.app.renderer.erase(leave_alternate_screen=False)
+                self._write_finished()
             self.app._redraw()
 
     def _write_finished(self) -> None:
