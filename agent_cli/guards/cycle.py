@@ -42,8 +42,9 @@ class _Sequence:
         return lap if len(set(lap)) > 1 else []
 
     def laps(self, period: int) -> int:
-        """Complete laps so far; the first is 1."""
-        return self.matches[period] // period + 1 if self.lap(period) else 0
+        """Complete laps so far; 0 until something is repeated."""
+        matches = self.matches[period]
+        return matches // period + 1 if matches and self.lap(period) else 0
 
     def completed_by(self, signature: str, laps: int) -> int | None:
         """The period of which this call would complete lap ``laps`` (or a later one), if its result

@@ -79,7 +79,7 @@ class Health(Guard):
         probing, backend.slot_until = backend.slot_until is not None, None
         if result.cause:
             return
-        if result.kind not in TRANSPORT_KINDS:
+        if result.ok or result.kind not in TRANSPORT_KINDS:
             if result.executed:
                 self._backends[name] = _Backend()
             return

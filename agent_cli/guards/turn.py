@@ -26,6 +26,7 @@ from agent_cli.guards.degenerate import Degenerate, StreamWatch
 from agent_cli.guards.denial import Denial
 from agent_cli.guards.failures import Failures
 from agent_cli.guards.health import Health
+from agent_cli.guards.held import HeldBack
 from agent_cli.guards.parroting import Parroting
 from agent_cli.guards.progress import Progress
 from agent_cli.guards.replay import Replay
@@ -66,6 +67,7 @@ class TurnGuards:
             Cycle(),
             Stagnation(),
             Parroting(),
+            HeldBack(),
             self._degenerate,
         )
 

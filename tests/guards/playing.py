@@ -134,11 +134,16 @@ class Player:
         self.now = NOW
         self.step = 0
         self.happened: list[Happened] = []
+        self.ended: Verdict | None = None
+        """The stop that came before a step, if one did."""
 
     def play(self, trace: Sequence[Step]) -> list[Happened]:
         """Everything that happened until a guard ended the turn."""
         for step in trace:
             if self.stopped:
+                break
+            self.ended = self.guards.before_step(Meters(self.limits))
+            if self.ended:
                 break
             self._play(step)
         return self.happened
@@ -146,7 +151,7 @@ class Player:
     @property
     def stopped(self) -> Verdict | None:
         last = self.happened[-1] if self.happened else None
-        return last.verdict if last and last.what == "stop" else None
+        return last.verdict if last and last.what == "stop" else self.ended
 
     @property
     def spoken(self) -> list[str]:

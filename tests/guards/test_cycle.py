@@ -122,7 +122,7 @@ def test_the_refusal_says_what_would_be_accepted() -> None:
     assert "lap 3" in refusal.reason
 
 
-@pytest.mark.parametrize(("calls", "laps"), [(0, 0), (1, 0), (2, 1), (3, 1), (4, 2), (5, 2)])
+@pytest.mark.parametrize(("calls", "laps"), [(0, 0), (2, 0), (3, 1), (4, 2), (5, 2)])
 def test_the_counter_shows_the_laps(calls: int, laps: int) -> None:
     player = played(*(LETTERS[:2] * 3)[:calls])
     counters = {counter.name: counter for counter in player.guards.counters(Meters(OFF))}

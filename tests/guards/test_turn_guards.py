@@ -137,9 +137,13 @@ def test_a_reset_sets_every_counter_back_and_says_who_did_it() -> None:
     player.play(steps(*SAME[:2], read("b"), *[read("x"), read("y")] * 2, failing("z")))
     player.play(steps(denied, text="I will send it."))
     before = {c.name: c.count for c in player.guards.counters(Meters(Limits())) if c.guard != "budget"}
-    assert {name for name, count in before.items() if not count} <= {
-        "batches of unknown tools",
-        "laps of a circle",
+    assert {name for name, count in before.items() if count} == {
+        "same call, same result",
+        "different calls, same result",
+        "failures",
+        "same call",
+        "refusals without a word",
+        "same text",
     }
     player.guards.reset("the user")
     after = [c for c in player.guards.counters(Meters(Limits())) if c.guard != "budget"]

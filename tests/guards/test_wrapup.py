@@ -139,20 +139,20 @@ def test_an_empty_result_is_named_so() -> None:
 
 RESULTS = st.builds(
     ResultFacts,
-    call=st.builds(CallFacts, name=st.text(), signature=st.text(), target=st.text(), arguments=st.text()),
+    call=st.builds(CallFacts, name=st.text(), signature=st.just(""), target=st.just(""), arguments=st.text()),
     ok=st.booleans(),
-    fingerprint=st.text(),
+    fingerprint=st.just(""),
     content=st.text(),
     kind=st.text(),
     executed=st.booleans(),
     exit_code=st.none() | st.integers(),
-    changed=st.lists(st.text()).map(tuple),
+    changed=st.lists(st.text(), max_size=2).map(tuple),
     cause=st.sampled_from(get_args(Cause)),
 )
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(RESULTS, max_size=15), st.text(), st.text())
+@given(st.lists(RESULTS, max_size=14), st.text(), st.text())
 def test_the_summary_cannot_fail_and_is_deterministic(
     results: list[ResultFacts], reason: str, error: str
 ) -> None:
