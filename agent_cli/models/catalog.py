@@ -20,11 +20,11 @@ _SNAPSHOT = re.compile(r"-\d{4}-\d\d-\d\d$")
 @dataclass(frozen=True, slots=True)
 class Price:
     """US dollars for a million tokens, as listed on ``date`` (ISO). ``cached`` is the price of prompt
-    tokens that came from the provider's cache."""
+    tokens that came from the provider's cache; ``None`` if no discount is listed."""
 
     prompt: float
     completion: float
-    cached: float
+    cached: float | None
     date: str
 
     def cost(self, usage: Usage) -> float:
@@ -32,7 +32,7 @@ class Price:
         cached = min(usage.cached_tokens, usage.prompt_tokens)
         dollars = (
             (usage.prompt_tokens - cached) * self.prompt
-            + cached * self.cached
+            + cached * (self.prompt if self.cached is None else self.cached)
             + usage.completion_tokens * self.completion
         )
         return dollars / _MILLION
@@ -60,7 +60,7 @@ _PROVIDERS = (
     Provider(
         "azure", "Azure OpenAI", "https://{RESOURCE}.openai.azure.com/openai/v1", "AZURE_OPENAI_API_KEY"
     ),
-    Provider("deepseek", "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "deepseek-chat"),
+    Provider("deepseek", "DeepSeek", "https://api.deepseek.com", "DEEPSEEK_API_KEY", "deepseek-flash"),
     Provider(
         "qwen",
         "Qwen (DashScope)",
@@ -68,14 +68,14 @@ _PROVIDERS = (
         "DASHSCOPE_API_KEY",
         "qwen-plus",
     ),
-    Provider("kimi", "Kimi (Moonshot)", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", "kimi-k2.5"),
-    Provider("glm", "GLM (Z.ai)", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY", "glm-4.6"),
+    Provider("kimi", "Kimi (Moonshot)", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", "kimi-k3"),
+    Provider("glm", "GLM (Z.ai)", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY", "glm-5.3"),
     Provider(
         "gemini",
         "Google Gemini",
         "https://generativelanguage.googleapis.com/v1beta/openai",
         "GEMINI_API_KEY",
-        "gemini-2.5-flash",
+        "gemini-3.8-flash",
     ),
     Provider("mistral", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", "mistral-medium-latest"),
     Provider("groq", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "openai/gpt-oss-120b"),
@@ -93,26 +93,26 @@ _PROVIDERS = (
 )
 presets: Mapping[str, Provider] = MappingProxyType({provider.name: provider for provider in _PROVIDERS})
 
-_OPENAI = "2026-03-21"
-_DEEPSEEK = "2025-12-09"
 _PRICES: Mapping[str, Mapping[str, Price]] = {
     "api.openai.com": {
-        "gpt-4o": Price(2.50, 10.00, 1.25, _OPENAI),
-        "gpt-4o-mini": Price(0.15, 0.60, 0.075, _OPENAI),
-        "gpt-4.1": Price(2.00, 8.00, 0.50, _OPENAI),
-        "gpt-4.1-mini": Price(0.40, 1.60, 0.10, _OPENAI),
-        "gpt-4.1-nano": Price(0.10, 0.40, 0.025, _OPENAI),
-        "gpt-5": Price(1.25, 10.00, 0.125, _OPENAI),
-        "gpt-5-mini": Price(0.25, 2.00, 0.025, _OPENAI),
-        "gpt-5-nano": Price(0.05, 0.40, 0.005, _OPENAI),
-        "o3": Price(2.00, 8.00, 0.50, _OPENAI),
-        "o4-mini": Price(1.10, 4.40, 0.275, _OPENAI),
+        "gpt-4o": Price(2.50, 10.00, 1.25, "2026-03-21"),
+        "gpt-4o-mini": Price(0.15, 0.60, 0.075, "2026-05-07"),
+        "gpt-4.1": Price(2.00, 8.00, 0.50, "2026-06-21"),
+        "gpt-4.1-mini": Price(0.40, 1.60, 0.10, "2026-06-21"),
+        "gpt-4.1-nano": Price(0.10, 0.40, 0.025, "2026-05-07"),
+        "gpt-5": Price(1.25, 10.00, 0.125, "2026-03-21"),
+        "gpt-5-mini": Price(0.25, 2.00, 0.025, "2026-03-21"),
+        "gpt-5-nano": Price(0.05, 0.40, 0.005, "2026-03-21"),
+        "gpt-5.4": Price(2.50, 15.00, 0.25, "2026-05-04"),
+        "gpt-5.4-mini": Price(0.75, 4.50, 0.075, "2026-05-04"),
+        "gpt-5.4-nano": Price(0.20, 1.25, 0.02, "2026-05-04"),
+        "o3": Price(2.00, 8.00, 0.50, "2026-03-21"),
     },
-    "api.deepseek.com": {
-        "deepseek-chat": Price(0.28, 0.42, 0.028, _DEEPSEEK),
-        "deepseek-reasoner": Price(0.28, 0.42, 0.028, _DEEPSEEK),
-    },
-    "built-in": {"practice": Price(0.0, 0.0, 0.0, "2025-01-01")},
+    # Peak hours; at other hours DeepSeek takes half of it.
+    "api.deepseek.com": {"deepseek-flash": Price(0.30, 1.20, 0.006, "2026-11-15")},
+    "api.moonshot.ai": {"kimi-k3": Price(3.00, 15.00, 0.30, "2026-07-18")},
+    "api.groq.com": {"openai/gpt-oss-120b": Price(0.15, 0.60, None, "2026-05-19")},
+    "built-in": {"practice": Price(0.0, 0.0, 0.0, "2026-01-01")},
 }
 _WINDOWS: Mapping[str, int] = {
     "gpt-4o": 128_000,
@@ -124,13 +124,8 @@ _WINDOWS: Mapping[str, int] = {
     "gpt-5-mini": 272_000,
     "gpt-5-nano": 272_000,
     "o3": 200_000,
-    "o4-mini": 200_000,
-    "deepseek-chat": 128_000,
-    "deepseek-reasoner": 128_000,
-    "gemini-2.5-flash": 1_048_576,
-    "gemini-2.5-flash-lite": 1_048_576,
-    "gemini-2.5-pro": 1_048_576,
-    "kimi-k2.5": 262_144,
+    "deepseek-flash": 1_000_000,
+    "kimi-k2.6": 262_144,
     "glm-4.6": 200_000,
     "llama-3.3-70b-versatile": 131_072,
     "gpt-oss-120b": 131_072,

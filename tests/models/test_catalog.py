@@ -51,7 +51,7 @@ def test_every_price_has_its_day() -> None:
     for models in catalog._PRICES.values():
         for price in models.values():
             assert date.fromisoformat(price.date) <= date.today()
-            assert price.cached <= price.prompt <= price.completion
+            assert (price.cached or 0.0) <= price.prompt <= price.completion
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,10 @@ def test_cached_tokens_are_a_part_of_the_prompt_and_cheaper(usage: Usage, dollar
 )
 def test_a_window_is_known_only_for_listed_models(model: str, window: int | None) -> None:
     assert window_of(model) == window
+
+
+def test_without_a_listed_discount_cached_tokens_cost_the_full_price() -> None:
+    assert Price(2.0, 8.0, None, "2026-01-01").cost(Usage(1_000_000, 0, 400_000)) == pytest.approx(2.0)
 
 
 def test_presets_cannot_be_changed() -> None:
