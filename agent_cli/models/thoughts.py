@@ -47,6 +47,7 @@ class ThoughtSplitter:
     def __init__(self, *, began_open: bool = False) -> None:
         self._state = _State.THINKING if began_open else _State.START
         self._began_open = began_open
+        self._may_be_unopened = True
         self._closers = _CLOSERS
         self._held = ""
         self._passed: list[str] = []
@@ -55,6 +56,7 @@ class ThoughtSplitter:
 
     def trust_reasoning_fields(self) -> None:
         """Reasoning came in a field of its own: a lone closing tag in the text is only text."""
+        self._may_be_unopened = False
         if self._state is _State.ANSWER:
             self._state = _State.PLAIN
             self._passed.clear()
@@ -92,8 +94,8 @@ class ThoughtSplitter:
         if not begun or any(opener.startswith(begun) for opener in PAIRS):
             self._held = content
             return Split()
-        self._state = _State.ANSWER
-        return self._watch(content)
+        self._state = _State.ANSWER if self._may_be_unopened else _State.PLAIN
+        return self._watch(content) if self._may_be_unopened else Split(text=content)
 
     def _think(self, content: str) -> Split:
         at, closer = _first(content, self._closers)
