@@ -75,10 +75,20 @@ class MarkdownStream:
         waiting = [*self._writer.waiting[-rows:], *self._arrived] if self._writer else self._arrived
         if self._writer and (count := self._writer.table_rows()) is not None:
             return wrap(self._table_text(count), cells)[-rows:]
-        unfinished = "".join(self._unfinished[-longest:])
+        unfinished = self._end_of_unfinished(longest)
         lines = [*waiting[-rows:], *([unfinished] if unfinished else [])]
         wrapped = [row for line in lines for row in wrap(line[-longest:], cells)]
         return wrapped[-rows:]
+
+    def _end_of_unfinished(self, longest: int) -> str:
+        """The last characters of the line that still comes; its beginning is not looked at."""
+        pieces: list[str] = []
+        for piece in reversed(self._unfinished):
+            pieces.append(piece)
+            longest -= len(piece)
+            if longest <= 0:
+                break
+        return "".join(reversed(pieces))
 
     def _loaded_writer(self) -> BlockWriter:
         if self._writer is None:
