@@ -39,6 +39,8 @@ from agent_cli.results import AgentResult
 
 SCHEMA = 1
 RUNNING = "running"
+KEPT_CONTENT = 4_000
+"""Characters of a full result that are kept; its fingerprint is of all of it."""
 
 
 class RunRecorder:
@@ -126,7 +128,7 @@ class RunRecorder:
     def result(self, call_id: str, facts: Mapping[str, Any]) -> None:
         if not self._record:
             return
-        told = {key: value for key, value in facts.items() if key != "content"}
+        told = {**facts, "content": str(facts.get("content", ""))[:KEPT_CONTENT]}
         self._call(call_id)["facts"] = self._redactor.data(told)
 
     def finish(self, result: AgentResult, limits: Limits) -> None:

@@ -9,7 +9,7 @@ import pytest
 from agent_cli.limits import Limits
 from agent_cli.messages import AssistantMessage, Usage
 from agent_cli.models.base import Completed
-from agent_cli.whatif import what_if
+from agent_cli.rerun.whatif import what_if
 from tests.memory.recorded import Recording
 
 LOCKED = ("change", {"what": "locked"})

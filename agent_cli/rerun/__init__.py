@@ -1,0 +1,1 @@
+"""A recorded turn once more: under other limits, and as a test."""
