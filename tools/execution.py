@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import copy
 import inspect
 import threading
 from collections.abc import Awaitable, Callable
@@ -31,7 +32,7 @@ async def execute(tool: Tool, arguments: dict[str, Any], context: ToolContext) -
     something may have been changed) when the time is over. Cancelling returns within 0.1 s.
     """
     seconds = min((limit for limit in (context.timeout, tool.timeout) if limit is not None), default=None)
-    given = dict(arguments)
+    given = copy.deepcopy(arguments)
     if tool.signature.context:
         given[tool.signature.context] = ToolContext(context.emit, seconds, context.cancelled)
     work = asyncio.ensure_future(_shielded(_start(tool, given)))
