@@ -18,7 +18,13 @@ COMMANDS = ("config",)
 NEWEST = ""
 OUTPUT_FORMATS = ("text", "json", "stream-json")
 _SHORT = {"model": "-m"}
-_METAVARS = {"base_url": "URL", "model": "NAME", "tools": "PATTERNS", "system": "TEXT|@FILE"}
+_METAVARS = {
+    "base_url": "URL",
+    "model": "NAME",
+    "provider": "NAME",
+    "tools": "PATTERNS",
+    "system": "TEXT|@FILE",
+}
 _VALUES = {
     "tool_timeout": "S",
     "request_timeout": "S",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
+from dataclasses import replace
+
 from agent_cli.errors import ConfigError
 from agent_cli.models.base import ChatModel
-from agent_cli.settings import Settings
+from agent_cli.models.catalog import Provider, presets
+from agent_cli.settings import Secret, Settings
 from agent_cli.text import Catalog
 
 PRACTICE = "practice"
@@ -22,15 +26,40 @@ def configured_model(settings: Settings) -> ChatModel:
         return PracticeModel()
     if settings.nothing_configured:
         raise ConfigError(say("settings.nothing_configured"))
-    if not settings.model:
+    provider = _provider(settings, say)
+    base_url, model = settings.base_url or provider.base_url, settings.model or provider.model
+    key, key_source = _key(settings, provider)
+    if not model:
         raise ConfigError(say("settings.no_model"))
-    if not settings.api_key and not settings.base_url:
-        raise ConfigError(say("settings.no_key"))
+    if "{" in base_url:
+        raise ConfigError(say("settings.fill_in_address", address=base_url))
+    if not key and provider.key_variable and not settings.base_url:
+        raise ConfigError(say("settings.no_key", variable=key_source))
     from agent_cli.models.openai_chat import OpenAIChatModel  # noqa: PLC0415  (the practice model needs none)
 
     return OpenAIChatModel(
-        base_url=settings.base_url or None,
-        api_key=settings.api_key.reveal() if settings.api_key else "",
-        model=settings.model,
-        key_source=settings.origins.get("api_key", "LLM_API_KEY"),
+        base_url=base_url,
+        api_key=key.reveal() if key else "",
+        model=model,
+        key_source=key_source,
+        tool_style=settings.tool_style,
     )
+
+
+def _provider(settings: Settings, say: Catalog) -> Provider:
+    if not settings.provider:
+        return replace(presets["openai"], model="")
+    if settings.provider not in presets:
+        near = difflib.get_close_matches(settings.provider, presets, n=1)
+        known = near or list(presets)
+        raise ConfigError(say("settings.no_provider", name=settings.provider, near=", ".join(known)))
+    return presets[settings.provider]
+
+
+def _key(settings: Settings, provider: Provider) -> tuple[Secret | None, str]:
+    """The key and where it came from. A provider's customary key goes to its own address only."""
+    if settings.api_key:
+        return settings.api_key, settings.origins["api_key"]
+    if settings.provider and not settings.base_url:
+        return settings.keys.get(provider.key_variable), provider.key_variable or "LLM_API_KEY"
+    return None, "LLM_API_KEY"

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from agent_cli.approval import ApprovalMode
@@ -42,8 +42,9 @@ class Settings:
     """What the program runs with.
 
     ``home`` is the state folder (sessions, records, logs), ``config_file`` the user's file, which
-    need not exist. ``origins`` tells for each setting by name where its value came from.
-    ``warnings`` are lines for people. ``tools`` are comma-separated name patterns, ``system`` a text.
+    need not exist. ``origins`` tells for each setting by name where its value came from, ``keys`` has
+    every provider's key by the name of its variable. ``warnings`` are lines for people. ``tools`` are
+    comma-separated name patterns, ``system`` is a text.
     """
 
     home: Path
@@ -51,6 +52,8 @@ class Settings:
     base_url: str = ""
     api_key: Secret | None = None
     model: str = ""
+    provider: str = ""
+    tool_style: Literal["native", "text"] = "native"
     lang: Language = "en"
     approve: ApprovalMode = "ask"
     tools: str = BY_NAME["tools"].default
@@ -59,6 +62,7 @@ class Settings:
     preset: str = BY_NAME["preset"].default
     limits: Limits = field(default_factory=Limits)
     origins: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, Secret] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
     @property
@@ -109,9 +113,15 @@ def load(
         config_file=config_file,
         limits=merged.limits,
         origins=merged.origins,
+        keys=_keys(layers),
         warnings=tuple(lines),
         **merged.values,
     )
+
+
+def _keys(layers: Iterable[Layer]) -> dict[str, Secret]:
+    texts = {variable: text for layer in layers for variable, text in layer.keys.items()}
+    return {variable: Secret(text) for variable, text in texts.items() if Secret.fits(text)}
 
 
 def _is_customary(origin: str) -> bool:

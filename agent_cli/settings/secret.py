@@ -18,11 +18,15 @@ class Secret:
     __slots__ = ("_value",)
 
     def __init__(self, value: str) -> None:
-        if not value.isascii() or not value.isprintable():
+        if not self.fits(value):
             raise ValueError(
                 "a key is plain ASCII without line breaks: copy it again from the provider's page"
             )
         self._value = value
+
+    @staticmethod
+    def fits(value: str) -> bool:
+        return value.isascii() and value.isprintable()
 
     def reveal(self) -> str:
         """The key itself, for the one place that sends it."""

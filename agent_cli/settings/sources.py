@@ -14,6 +14,7 @@ from agent_cli.settings.table import (
     BY_VARIABLE,
     CUSTOMARY,
     HOME_VARIABLE,
+    KEY_SUFFIX,
     OURS,
     Setting,
     nearest_key,
@@ -43,10 +44,12 @@ class Problem:
 class Layer:
     """What one source gives, in the order in which it counts, and what is wrong with it.
 
-    ``customary`` are the variables of other programs; they count only where ours are unset."""
+    ``customary`` are the variables of other programs; they count only where ours are unset. ``keys``
+    are all variables that hold a provider's key, by their names."""
 
     given: list[Given] = field(default_factory=list)
     customary: list[Given] = field(default_factory=list)
+    keys: dict[str, str] = field(default_factory=dict)
     errors: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
 
@@ -67,7 +70,9 @@ def read_variables(variables: Mapping[str, str], place: str = "", *, project: bo
             continue
         given = Given(setting, text, f"{variable} in {place}" if place else variable, project)
         (layer.customary if variable in CUSTOMARY else layer.given).append(given)
-    for variable in variables:
+    for variable, text in variables.items():
+        if variable.endswith(KEY_SUFFIX) and text.strip():
+            layer.keys[variable] = text.strip()
         if variable.startswith(OURS) and variable not in BY_VARIABLE and variable != HOME_VARIABLE:
             _report_unknown(layer, variable, place)
     if place and variables.get(HOME_VARIABLE):

@@ -94,6 +94,8 @@ TABLE: tuple[Setting, ...] = (
     Setting("base_url", ("LLM_BASE_URL",), _url, customary="OPENAI_BASE_URL", flag="--base-url"),
     Setting("api_key", ("LLM_API_KEY",), Secret, customary="OPENAI_API_KEY"),
     Setting("model", ("LLM_MODEL",), flag="--model"),
+    Setting("provider", ("LLM_PROVIDER",), flag="--provider"),
+    _choice("tool_style", "AGENT_TOOL_STYLE", ("native", "text"), "native", "--tool-style"),
     _choice("lang", "AGENT_LANG", ("en", "zh"), "", "--lang"),
     Setting(
         "approve",
@@ -128,6 +130,7 @@ BY_VARIABLE = {variable: setting for setting in TABLE for variable in setting.va
 CUSTOMARY = {setting.customary: setting for setting in TABLE if setting.customary}
 HOME_VARIABLE = "AGENT_HOME"
 OURS = ("LLM_", "AGENT_")
+KEY_SUFFIX = "_API_KEY"
 
 
 def nearest_variable(unknown: str) -> str:
