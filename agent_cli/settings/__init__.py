@@ -69,9 +69,8 @@ class Settings:
     def nothing_configured(self) -> bool:
         """Whether nobody has said which model to use. A customary key alone says nothing: it is
         there for other programs."""
-        return not (
-            self.base_url or self.model or (self.api_key and not _is_customary(self.origins["api_key"]))
-        )
+        own_key = self.api_key and not _is_customary(self.origins["api_key"])
+        return not (self.base_url or self.model or self.provider or own_key)
 
     def shown(self, name: str) -> str:
         """The value of one setting as text fit for people: keys masked, ``off`` for no limit."""
