@@ -17,7 +17,8 @@ from typing import Literal
 
 ModelErrorKind = Literal[
     "rate_limited",  # 429 that goes away by waiting
-    "overloaded",  # 503, 529, a server that still loads its model
+    "overloaded",  # 503, 529
+    "loading",  # a server that still loads its model
     "server",  # other 5xx, faults inside a 200 stream
     "connection",  # refused, reset, DNS, TLS
     "timeout",  # connect, first byte, or silence inside a stream

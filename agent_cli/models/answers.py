@@ -181,7 +181,7 @@ def _loading(answer: Answer) -> Meaning | None:
     if answer.status not in {503, None} or not _LOADING.search(answer.facts.text):
         return None
     cure = "Wait until it is loaded, then send again."
-    return Meaning("overloaded", cure, True, WHILE_LOADING, "the server is loading the model")
+    return Meaning("loading", cure, True, WHILE_LOADING, "the server is loading the model")
 
 
 _LATER = "The service has a fault or is overloaded: try again in some minutes, or switch with /model."

@@ -72,7 +72,7 @@ def test_500_about_the_template_or_roles_is_final(message: str) -> None:
 def test_a_loading_model_is_waited_for() -> None:
     for message in ("Loading model", "Model qwen is currently loading"):
         error = told(503, message, type="unavailable_error")
-        assert (error.kind, error.transient, error.attempts_allowed) == ("overloaded", True, WHILE_LOADING)
+        assert (error.kind, error.transient, error.attempts_allowed) == ("loading", True, WHILE_LOADING)
         assert error.message.startswith("the server is loading the model")
     assert told(503, "busy").attempts_allowed is None
 
