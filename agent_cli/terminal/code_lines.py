@@ -18,6 +18,8 @@ from agent_cli.terminal.theme import code_style
 
 LONGEST_WAIT = 60
 """Lines that may wait for the end of a string; then the rest of the code goes without colours."""
+LONGEST_LINE = 2_000
+"""Characters; a longer line is data, and lexers may take for ever over it."""
 _TAB = 4
 _Token = tuple[_TokenType, str]
 
@@ -38,32 +40,40 @@ class CodeLines:
     def feed(self, line: str) -> list[Text]:
         """The lines that are final now that ``line`` (clean, without line end) has come."""
         self._waiting.append(line)
-        if self._lexer is None:
-            return self._plain()
-        source = "\n".join(self._waiting)
-        tokens = list(self._lexer.get_tokens(f"{source}\n"))
-        if not self._is_open(source, tokens):
-            self._waiting.clear()
-            return list(_painted(tokens))
-        if len(self._waiting) < LONGEST_WAIT:
-            return []
-        self._lexer = None
-        return self._plain()
+        tokens = self._tokens()
+        if tokens and self._is_open(tokens):
+            if len(self._waiting) < LONGEST_WAIT:
+                return []
+            self._lexer = None
+            tokens = []
+        return self._out(tokens)
 
     def finish(self) -> list[Text]:
         """The lines that were still waiting."""
-        if self._lexer is None or not self._waiting:
-            return self._plain()
-        tokens = self._lexer.get_tokens("".join(f"{line}\n" for line in self._waiting))
-        self._waiting.clear()
-        return list(_painted(tokens))
+        return self._out(self._tokens())
 
-    def _plain(self) -> list[Text]:
-        lines = [Text(line.expandtabs(_TAB)) for line in self._waiting]
+    def _tokens(self) -> list[_Token]:
+        """The waiting lines as tokens; none where the code goes without colours."""
+        if self._waiting and len(self._waiting[-1]) > LONGEST_LINE:
+            self._lexer = None
+        if self._lexer is None or not self._waiting:
+            return []
+        source = "".join(f"{line}\n" for line in self._waiting)
+        tokens = list(self._lexer.get_tokens(source))
+        if "".join(value for _, value in tokens) != source:
+            self._lexer = None  # a few lexers change the text
+            return []
+        return tokens
+
+    def _out(self, tokens: list[_Token]) -> list[Text]:
+        lines = list(_painted(tokens)) if tokens else [Text(line) for line in self._waiting]
         self._waiting.clear()
+        for line in lines:
+            line.expand_tabs(_TAB)
         return lines
 
-    def _is_open(self, source: str, tokens: list[_Token]) -> bool:
+    def _is_open(self, tokens: list[_Token]) -> bool:
+        source = "\n".join(self._waiting)
         if self._block_comments and source.rfind("/*") > source.rfind("*/"):
             return True  # to most lexers an unfinished comment is no comment
         kind = tokens[-1][0]
@@ -86,7 +96,7 @@ def _painted(tokens: Iterable[_Token]) -> Iterable[Text]:
             if index:
                 yield line
                 line = Text()
-            line.append(part.expandtabs(_TAB), style)
+            line.append(part, style)
 
 
 def _lexer(language: str) -> Lexer | None:

@@ -187,6 +187,22 @@ def test_code_without_a_known_language_is_plain(language: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "language",
+    ["py", "make", "sed", "terraform", "robotframework", "raw", "output", "console", "html", "diff"],
+)
+def test_no_lexer_changes_the_code(language: str) -> None:
+    code = "all: \tx\n\tgcc -o $@ # c\n>>> 'a' \\\n$ ls\n\n\n<b c='d'>\n('Token.Text', 'x')\n*** T ***\n"
+    expanded = "\n".join(line.expandtabs(4).rstrip() for line in code.split("\n"))
+    assert look(f"```{language}\n{code}\n```").split("\n", 1)[1] == f"{expanded}\n```"
+
+
+@pytest.mark.parametrize(("length", "coloured"), [(1_999, True), (2_000, True), (2_001, False)])
+def test_code_behind_a_line_that_is_too_long_goes_without_colours(length: int, coloured: bool) -> None:
+    shown = look(f"```python\nx = {'1' * (length - 4)}\nreturn\n```", styled=True)
+    assert ("\x1b[35mreturn" in shown) is coloured
+
+
+@pytest.mark.parametrize(
     ("language", "code"),
     [
         ("python", 'x = """\nfor while\n"""\ny = 1'),
