@@ -123,9 +123,7 @@ def _recorded(record: RunRecord, call: CallRecord) -> RecordedCall:
     facts = facts_of(call)
     if facts is None:
         raise StorageError(f"run {record.run_id} says too little about its call {call.call_id}")
-    asked = any(
-        isinstance(event, ApprovalRequested) and event.call_id == call.call_id for _, event in record.events
-    )
+    asked = {event.call_id for _, event in record.events if isinstance(event, ApprovalRequested)}
     return RecordedCall(
         id=call.call_id,
         name=call.name,
@@ -145,7 +143,7 @@ def _recorded(record: RunRecord, call: CallRecord) -> RecordedCall:
         known=facts.call.known,
         prepared=call.executed or bool(facts.cause) or call.kind not in _UNPREPARED,
         executed=call.executed,
-        asked=asked,
+        asked=call.call_id in asked,
         denied=facts.cause == "denied",
         words=facts.words,
     )

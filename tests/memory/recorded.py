@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_cli.agent import Agent
-from agent_cli.approval import AllowAll
+from agent_cli.approval import AllowAll, Approver
 from agent_cli.clock import ManualClock
 from agent_cli.events import Event
 from agent_cli.limits import Limits
@@ -44,7 +44,13 @@ class Recording:
                 return ToolResult.failed("permission_denied", "it is locked")
             return ToolResult(True, f"changed {what}", changed=(what,))
 
-        self.tools = [look, change]
+        @tool(effect="external", needs_approval=True)
+        def send(what: str) -> str:
+            """Send something to somebody."""
+            return f"sent {what}"
+
+        self.tools = [look, change, send]
+        self.approver: Approver = AllowAll()
 
     async def play(self, script: Any, text: str = "go", limits: Limits | None = None) -> RunRecord:
         """Play one turn and read its record back."""
@@ -53,7 +59,7 @@ class Recording:
             tools=self.tools,
             system="Be brief.",
             limits=limits,
-            approver=AllowAll(),
+            approver=self.approver,
             session=self.session,
         )
         self.events = [event async for event in agent.run(text)]

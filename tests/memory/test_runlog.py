@@ -36,7 +36,7 @@ async def test_a_record_holds_the_whole_turn(tmp_path: Path) -> None:
     changes = [("change", {"what": "a"}), ("change", {"what": "locked"})]
     record = await recording.play([BUSY, ("look", {"what": "sky"}), changes, "done"], "do it")
     assert (record.status, record.text, record.model) == ("ok", "do it", "scripted")
-    assert (record.system, record.tools, record.limits) == ("Be brief.", ("look", "change"), Limits())
+    assert (record.system, record.tools, record.limits) == ("Be brief.", ("look", "change", "send"), Limits())
     assert recording.events[-1] == TurnFinished(answer(record))
     assert [step.step for step in record.steps] == [1, 2, 3]
     (attempt,) = record.steps[0].attempts
