@@ -132,7 +132,7 @@ class Assembly:
 
     def _add_delta(self, delta: Mapping[str, Any], *, last: bool) -> None:
         text, thought = chunks.content_of(delta.get("content"))
-        if text and delta.keys() <= _ONLY_TEXT:
+        if text and not thought and delta.keys() <= _ONLY_TEXT:
             self._add_text(text, last=last)
             return
         details = self._details.add(delta["reasoning_details"]) if "reasoning_details" in delta else ""

@@ -40,7 +40,7 @@ _WRAPPERS = ("data", "result", "response")
 def payloads(text: str, name: str = "") -> list[Any]:
     """The JSON values that the data of one event holds; empty for pings. Raises ``ValueError``.
 
-    Lines that are JSON each on their own count one by one; JSON inside a JSON string is unpacked.
+    The elements of a list count one by one; JSON inside a JSON string is unpacked.
     """
     if text.startswith(":") or text.lower() in _PINGS or name.lower() in _PINGS:
         return []
@@ -48,11 +48,6 @@ def payloads(text: str, name: str = "") -> list[Any]:
         value = _DECODER.decode(text)
     except RecursionError:
         raise ValueError("JSON nested too deeply") from None
-    except ValueError:
-        lines = text.split("\n")
-        if len(lines) == 1:
-            raise
-        return [value for line in lines if line.strip() for value in payloads(line.strip())]
     if isinstance(value, str):
         return payloads(value) if value.startswith(("{", "[")) else []
     return value if isinstance(value, list) else [value]

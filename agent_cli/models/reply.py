@@ -117,9 +117,15 @@ class ReplyDecoder:
                 self._add_text(event.data, event.name)
 
     def _read_document(self) -> None:
-        """A JSON answer to a request for a stream: a completion, an error, or JSON line by line."""
-        self._seen_event = True
-        self._add_text(self._text())
+        """A JSON answer to a request for a stream: a completion, an error, or events after all."""
+        document = b"".join(self._collected)
+        try:
+            values = chunks.payloads(document.decode("utf-8-sig", "replace"))
+        except ValueError:
+            self._take(lambda: self._events.feed(document))
+            self._take(self._events.close)
+        else:
+            self._add_values(values)
 
     def _add_text(self, text: str, name: str = "") -> None:
         try:
@@ -128,8 +134,11 @@ class ReplyDecoder:
             if self.is_complete:
                 return
             raise _broken("the server sent something that is not JSON") from None
+        self._add_values(values, name)
+
+    def _add_values(self, values: list[Any], name: str = "") -> None:
         for value in values:
-            if isinstance(value, Mapping):
+            if isinstance(value, dict):
                 self._add(chunks.unwrapped(value), name)
 
     def _add(self, chunk: Mapping[str, Any], name: str) -> None:

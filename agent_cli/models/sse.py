@@ -73,8 +73,8 @@ class EventDecoder:
         if self._first:
             line = line.removeprefix(_BOM)
             self._first = False
-        if line.startswith(b"data:"):
-            value = line[6:] if line[5:6] == b" " else line[5:]
+        if line.startswith((b"data:", b"{", b"[")):
+            value = line.removeprefix(b"data:").removeprefix(b" ")
             if self._data and _begins_another(value, self._data[-1]):
                 self._dispatch(events)
             self._data.append(value)
@@ -82,8 +82,6 @@ class EventDecoder:
             self._dispatch(events)
         elif line.startswith(b"event:"):
             self._name = line[6:].strip().decode("utf-8", "replace")
-        elif line.startswith((b"{", b"[")):
-            self._data.append(line)
 
     def _dispatch(self, events: list[Event]) -> None:
         if self._data:

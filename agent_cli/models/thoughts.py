@@ -57,6 +57,8 @@ class ThoughtSplitter:
     def trust_reasoning_fields(self) -> None:
         """Reasoning came in a field of its own: a lone closing tag in the text is only text."""
         self._may_be_unopened = False
+        if self._began_open and not self._passed:
+            self._state, self._began_open = _State.START, False
         if self._state is _State.ANSWER:
             self._state = _State.PLAIN
             self._passed.clear()

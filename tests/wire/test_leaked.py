@@ -87,8 +87,8 @@ def test_a_leaked_call_that_was_cut_never_has_arguments_that_could_run() -> None
 
 def test_parameters_get_the_types_of_the_schema() -> None:
     text = (
-        '<function=plan_route>\n<parameter=stops>\n["a", "b"]\n</parameter>\n<parameter=options>\n{"by": "7"}\n'
-        "</parameter>\n</function>"
+        '<function=plan_route>\n<parameter=stops>\n["a", "b"]\n</parameter>\n<parameter=options>\n'
+        '{"by": "7"}\n</parameter>\n</function>'
     )
     ((_, arguments),) = decode_text(text).calls
     assert json.loads(arguments) == {"stops": ["a", "b"], "options": {"by": "7"}}
