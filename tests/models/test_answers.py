@@ -217,6 +217,17 @@ def test_an_error_page_is_its_title_and_an_empty_body_its_reason_phrase() -> Non
     assert raw(None, "{}").message == "the server gave no details"
 
 
+def test_a_window_is_learned_from_an_overflow_only() -> None:
+    assert told(400, "maximum context length is 8192 tokens").window == 8192
+    assert told(400, "limit is 8192 characters for a name").window is None
+
+
+def test_the_cure_of_a_rate_limit_is_not_the_one_of_a_fault() -> None:
+    assert "wait a little" in told(429).cure
+    for status in (500, 503, 529):
+        assert "in some minutes" in told(status).cure
+
+
 def test_an_empty_400_hints_at_a_long_conversation() -> None:
     assert "/compact" in raw(400, "").cure
     assert told(400).cure == ""

@@ -117,13 +117,20 @@ def test_the_configured_key_is_masked_whatever_it_looks_like() -> None:
     assert mask_keys("a short key: abc", "abc") == "a short key: abc"
 
 
+@pytest.mark.parametrize(("key", "masked"), [("1234567", False), ("12345678", True), ("123456789", True)])
+def test_only_keys_of_eight_characters_or_more_are_known_to_be_keys(key: str, masked: bool) -> None:
+    assert (key not in mask_keys(f"you sent <{key}> here", key)) is masked
+
+
 def test_control_sequences_and_line_breaks_do_not_survive() -> None:
     assert one_line("a\x1b[31mred\x1b[0m\r\n\tb\x00\x07\u202ec\x1b]0;title\x07d") == "a red b c d"
 
 
 @pytest.mark.parametrize(("length", "kept"), [(299, 299), (300, 300), (301, 300), (5_000, 300)])
 def test_a_line_has_at_most_three_hundred_characters(length: int, kept: int) -> None:
-    assert len(one_line("x" * length)) == kept
+    line = one_line("x" * length)
+    assert len(line) == kept
+    assert line.endswith("…") is (length > 300)
 
 
 @pytest.mark.parametrize(("status", "phrase"), [(503, "503 Service Unavailable"), (524, "status 524")])

@@ -124,6 +124,11 @@ async def test_a_server_wait_must_be_shorter_than_the_time_left(left: float, req
     assert call.requests == requests
 
 
+async def test_the_jitter_of_a_wait_never_uses_the_time_up() -> None:
+    assert (await Call([asking(3), "hello"], left=3.6, rng=Fixed(1.0)).run()).clock.slept == [3.0]
+    assert (await Call([asking(3), "hello"], left=3.61, rng=Fixed(1.0)).run()).clock.slept == [3.6]
+
+
 async def test_a_wait_that_does_not_fit_ends_at_once_and_names_both_times() -> None:
     call = Call([asking(3600), "never"], left=52)
     error = await call.fail()
@@ -181,6 +186,16 @@ async def test_a_server_that_loads_its_model_is_waited_for_as_long_as_there_is_t
     assert call.requests == 32
     assert call.retries[0].max_attempts is None
     assert sum(call.clock.slept) < 1_000
+
+
+@pytest.mark.parametrize(("allowed", "most_told", "tokens"), [(3, 3, 9.2), (4, 4, 9.2), (5, None, 10.0)])
+async def test_only_more_attempts_than_usual_make_an_error_a_patient_one(
+    allowed: int, most_told: int | None, tokens: float
+) -> None:
+    bucket = RetryBucket()
+    call = await Call([replace(BUSY, attempts_allowed=allowed), "hello"], bucket=bucket).run()
+    assert call.retries[0].max_attempts == most_told
+    assert bucket.tokens == pytest.approx(tokens)
 
 
 async def test_one_attempt_means_one_even_while_a_model_loads() -> None:

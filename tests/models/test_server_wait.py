@@ -153,6 +153,13 @@ def test_the_reset_of_the_dimension_that_is_used_up_counts(
     assert wait(headers) == (None if seconds is None else pytest.approx(seconds))
 
 
+@pytest.mark.parametrize(("reset", "taken"), [("0s", False), ("31d", True), ("31d1s", False)])
+def test_resets_are_bounded_like_every_wait(reset: str, taken: bool) -> None:
+    headers = {"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": reset}
+    headers |= {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "7s"}
+    assert wait(headers) == (LONGEST if taken else 7)
+
+
 def test_reset_headers_inside_the_body_count_too() -> None:
     headers = {
         "X-RateLimit-Limit": "20",
