@@ -46,6 +46,8 @@ def evaluate(expression: str) -> Number:
         return _real(_value(tree.body, 0))
     except SyntaxError as error:
         raise ToolError("invalid_arguments", f"Not an arithmetic expression: {error.msg}.") from None
+    except OverflowError:
+        raise ToolError("invalid_arguments", "Cannot compute: the result is too large.") from None
     except (_RefusedError, ArithmeticError, ValueError, TypeError) as error:
         raise ToolError("invalid_arguments", f"Cannot compute: {error}.") from None
     except (RecursionError, MemoryError):

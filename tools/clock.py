@@ -42,13 +42,12 @@ def find_zone(name: str) -> tzinfo:
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         pass
     wanted = name.replace(" ", "_").casefold()
-    known = sorted(zoneinfo.available_timezones())
-    exact = [zone for zone in known if zone.casefold() == wanted]
-    cities = [zone for zone in known if zone.casefold().endswith(f"/{wanted}")]
-    found = exact or (cities if len(cities) == 1 else [])
-    if found:
-        return zoneinfo.ZoneInfo(found[0])
-    folded = {zone.casefold(): zone for zone in known}
-    near = [folded[match] for match in difflib.get_close_matches(wanted, folded, n=3)]
-    hint = f"did you mean {', '.join(near)}?" if near else "use an IANA name such as Asia/Tokyo or UTC."
-    raise ToolError("invalid_arguments", f"There is no time zone {name!r}: {hint}")
+    names: dict[str, list[str]] = {}
+    for zone in sorted(zoneinfo.available_timezones()):
+        for spelling in {zone.casefold(), zone.rpartition("/")[2].casefold()}:
+            names.setdefault(spelling, []).append(zone)
+    if len(names.get(wanted, [])) == 1:
+        return zoneinfo.ZoneInfo(names[wanted][0])
+    near = [zone for match in difflib.get_close_matches(wanted, names, n=3) for zone in names[match]]
+    hint = f"did you mean {', '.join(near[:5])}?" if near else "use an IANA name such as Asia/Tokyo or UTC."
+    raise ToolError("invalid_arguments", f"There is no one time zone {name!r}: {hint}")
