@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 from agent_cli.terminal.sanitize import Cleaner, wrap
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from agent_cli.terminal.markdown_writer import BlockWriter
 
 
 def warm_up() -> None:
     """Load the parser and the renderer, so that the first answer need not."""
-    import agent_cli.terminal.markdown_writer  # noqa: F401, PLC0415 - slow: after the first prompt
+    import agent_cli.terminal.markdown_writer  # noqa: F401, PLC0415  slow: after the first prompt
 
 
 class MarkdownStream:
@@ -55,7 +53,7 @@ class MarkdownStream:
             return []
         arrived, self._arrived = self._arrived, []
         writer = self._loaded_writer()
-        return self._painted([text for line in arrived for text in writer.take(line, self.width)])
+        return [out for line in arrived for out in writer.take(line, self.width)]
 
     def finish(self) -> list[str]:
         """The rest of the lines. Nothing may be appended afterwards."""
@@ -65,7 +63,7 @@ class MarkdownStream:
             self._unfinished.clear()
         lines = self.commit()
         if self._writer:
-            lines += self._painted(self._writer.finish(self.width))
+            lines += self._writer.finish(self.width)
         return lines
 
     def tail(self, rows: int) -> list[str]:
@@ -92,14 +90,7 @@ class MarkdownStream:
 
     def _loaded_writer(self) -> BlockWriter:
         if self._writer is None:
-            from agent_cli.terminal.markdown_writer import BlockWriter  # noqa: PLC0415 - slow, see warm_up
+            from agent_cli.terminal.markdown_writer import BlockWriter  # noqa: PLC0415  slow: see warm_up
 
-            self._writer = BlockWriter()
+            self._writer = BlockWriter(styled=self._styled)
         return self._writer
-
-    def _painted(self, lines: list[Text]) -> list[str]:
-        if not lines:
-            return []
-        from agent_cli.terminal.markdown_blocks import painted  # noqa: PLC0415 - slow, see warm_up
-
-        return [painted(line, styled=self._styled) for line in lines]

@@ -9,12 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from markdown_it.tree import SyntaxTreeNode
 from rich.text import Text
 
 from agent_cli.terminal.code_lines import CodeLines
-from agent_cli.terminal.markdown_blocks import block_lines, fence_line, first_number, list_item_lines, parse
+from agent_cli.terminal.markdown_blocks import (
+    block_lines,
+    fence_line,
+    first_number,
+    list_item_lines,
+    painted,
+    parse,
+)
 
 _FENCE = re.compile(r"(?P<indent> {0,3})(?P<mark>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)")
 _ITEM = re.compile(r" {0,3}([-+*]|\d{1,9}[.)])([ \t]|$)")
@@ -26,9 +34,10 @@ _PATIENCE = 1.5
 
 
 class BlockWriter:
-    """Takes the lines of one answer and gives back rendered lines, each exactly once."""
+    """Takes the lines of one answer and gives back lines for the terminal, each exactly once."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, styled: bool) -> None:
+        self._styled = styled
         self._tail: list[str] = []
         self._size = 0
         self._parse_at = 0.0
@@ -48,8 +57,18 @@ class BlockWriter:
             return None
         return len(self._tail) - self._table_from
 
-    def take(self, line: str, width: int) -> list[Text]:
+    def take(self, line: str, width: int) -> list[str]:
         """One more line (clean, without line end); the lines that are final now, ``width`` cells wide."""
+        return self._painted(self._take(line, width))
+
+    def finish(self, width: int) -> list[str]:
+        """Everything that is left."""
+        return self._painted(self._fence.finish() if self._fence else self._render(self._parsed(), width))
+
+    def _painted(self, lines: list[Text]) -> list[str]:
+        return [painted(line, styled=self._styled) for line in lines]
+
+    def _take(self, line: str, width: int) -> list[Text]:
         if self._fence:
             lines = self._fence.take(line)
             self._fence = None if self._fence.closed else self._fence
@@ -64,14 +83,6 @@ class BlockWriter:
         self._tail.append(line)
         self._size += len(line) + 1
         return self._settle(width) if self._may_settle() else []
-
-    def finish(self, width: int) -> list[Text]:
-        """Everything that is left."""
-        if self._fence:
-            lines = self._fence.finish()
-            self._fence = None
-            return lines
-        return self._render(self._parsed(), width)
 
     def _parsed(self) -> list[SyntaxTreeNode]:
         return SyntaxTreeNode(parse("".join(f"{line}\n" for line in self._tail))).children
@@ -98,7 +109,7 @@ class BlockWriter:
         rest = self._tail[first_line:]
         self._tail, self._size, self._parse_at, self._table_from = [], 0, 0.0, None
         for line in rest:
-            lines += self.take(line, width)
+            lines += self._take(line, width)
         return lines
 
     def _render(self, blocks: Sequence[SyntaxTreeNode], width: int) -> list[Text]:
@@ -130,11 +141,11 @@ class BlockWriter:
         return gap + lines
 
 
+@dataclass(frozen=True, slots=True)
 class _OpenList:
     """A list whose first items are out; ``number`` is the next item's, ``None`` for bullets."""
 
-    def __init__(self, number: int | None) -> None:
-        self.number = number
+    number: int | None
 
 
 class _OpenFence:
