@@ -137,7 +137,7 @@ class FileTools:
 
     def _target(self, arguments: Arguments) -> str:
         """One key for all spellings of a path."""
-        return os.path.normpath(str(arguments.get("path", "")).strip() or ".")
+        return os.path.normpath(str(arguments.get("path", "")) or ".")
 
     def _preview_write(self, arguments: Arguments) -> str:
         real = self._workspace.resolve(arguments["path"])

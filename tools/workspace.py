@@ -35,7 +35,7 @@ class Workspace:
         """The real, absolute path behind what a model wrote; ``permission_denied`` if it lies outside."""
         if "\0" in path or len(path) > _MAX_PATH:
             raise ToolError("invalid_arguments", "The path holds a NUL character or is far too long.")
-        plain = os.path.expanduser(path.strip() or ".")
+        plain = os.path.expanduser(path if path.strip() else ".")
         try:
             real = Path(os.path.realpath(self.root / plain))
         except (OSError, ValueError) as error:
