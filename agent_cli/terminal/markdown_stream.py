@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 
 
 def warm_up() -> None:
-    """Load the parser and the renderer, so that the first answer need not."""
-    import agent_cli.terminal.markdown_writer  # noqa: F401, PLC0415  slow: after the first prompt
+    """Load the parser, the renderer and a lexer (some 200 ms), so that the first answer need not.
+
+    May run in a thread of its own.
+    """
+    stream = MarkdownStream(80, str)
+    stream.append("# A `heading`\n\n```python\nreturn 1\n```\n\n| a |\n|---|\n| b |\n")
+    stream.finish()
 
 
 class MarkdownStream:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -196,3 +198,18 @@ def test_nothing_is_padded_and_nothing_has_a_background() -> None:
             assert plain == plain.rstrip(), name
             for codes in re.findall(r"\x1b\[([\d;]*)m", line):
                 assert not any(code.startswith(("4", "10")) and code != "4" for code in codes.split(";"))
+
+
+def test_the_renderer_is_loaded_only_when_it_is_needed_or_warmed_up() -> None:
+    program = """
+import sys
+from agent_cli.terminal import describe, markdown_stream
+slow = {"rich", "markdown_it", "pygments"}
+stream = markdown_stream.MarkdownStream(80, str)
+stream.append("no line end yet")
+stream.commit(), stream.tail(3)
+assert not slow & set(sys.modules), slow & set(sys.modules)
+markdown_stream.warm_up()
+assert slow <= set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
