@@ -189,25 +189,22 @@ async def stream_with_retries(
         if not isinstance(decision, DoAttempt):
             failed, wait = _error_of(state), float(decision)
             if shown:
-                yield Discarded(str(failed))
+                yield Discarded(failed.message)
             policy.spend(failed)
             yield Retrying(failed, state.attempt_number + 1, policy.max_attempts(failed), wait)
             state.prepare_for_next_attempt()
             await clock.sleep(wait)
             continue
         shown = False
+        attempt = _attempt(model, messages, tools, _within(options, limits, time_left()))
         try:
-            async with aclosing(
-                _attempt(model, messages, tools, _within(options, limits, time_left()))
-            ) as parts:
+            async with aclosing(attempt) as parts:
                 async for part in parts:
-                    shown = shown or isinstance(part, TextDelta | ReasoningDelta)
                     if isinstance(part, Completed):
                         bucket.earn()
+                    shown = shown or isinstance(part, TextDelta | ReasoningDelta)
                     yield part
-                    if isinstance(part, Completed):
-                        return
-            raise ModelError("broken_stream", "the stream ended without a reply", transient=True)
+            return
         except ModelError as error:
             policy.record(error)
             state.set_exception((type(error), error, error.__traceback__))
@@ -216,11 +213,14 @@ async def stream_with_retries(
 async def _attempt(
     model: ChatModel, messages: Sequence[Message], tools: Sequence[ToolSchema], options: ModelOptions
 ) -> AsyncGenerator[StreamPart, None]:
-    """One request. Its connection is closed on every way out."""
+    """One request, up to its reply. Its connection is closed on every way out."""
     stream = model.stream(messages, tools, **options)
     try:
         async for part in stream:
             yield part
+            if isinstance(part, Completed):
+                return
+        raise ModelError("broken_stream", "the stream ended without a reply", transient=True)
     finally:
         if isinstance(stream, AsyncGenerator):
             await stream.aclose()
