@@ -33,6 +33,7 @@ class Chat:
         self.services, self.view, self.commands = services, view, commands
         self.agent, self.text = services.agent, services.catalog
         self.queue: deque[str] = deque()
+        self.bell_after = services.bell_after
         self.known_models: list[str] = []
         self.approver = SessionApprover(view.ask, services.approval)
         self.agent.approver = self.approver
@@ -143,7 +144,7 @@ class Chat:
                 self.view.restore(text)
 
     def _ring_after(self, seconds: float) -> None:
-        if self.services.bell_after is not None and seconds >= self.services.bell_after:
+        if self.bell_after is not None and seconds >= self.bell_after:
             self.view.ring()
 
     def _run_command(self, name: str, argument: str) -> None:
@@ -154,8 +155,14 @@ class Chat:
             self.say(self.text(key, name=clean(name), near=near), "warn")
         elif self.busy and not command.while_busy:
             self.say(self.text("terminal.busy", name=command.name), "warn")
-        elif (work := command.run(self, argument)) is not None:
-            self.start(work, f"/{command.name}")
+        else:
+            try:
+                work = command.run(self, argument)
+            except AgentCliError as error:
+                self.say(clean(str(error)), "warn")
+            else:
+                if work is not None:
+                    self.start(work, f"/{command.name}")
 
     def _run_shell(self, command: str) -> None:
         if self.busy:

@@ -105,6 +105,7 @@ class LiveView:
         if reason:
             self.live.wait_for(reason)
         else:
+            self.transcript.finish()
             self.live.clear()
         self.refresh()
 

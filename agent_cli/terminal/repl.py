@@ -15,21 +15,28 @@ from prompt_toolkit.input.defaults import create_input
 from agent_cli import __version__
 from agent_cli.terminal.chat import Chat
 from agent_cli.terminal.commands import all_commands
+from agent_cli.terminal.commands.conversation import show_history
 from agent_cli.terminal.lines import Line, line
 from agent_cli.terminal.live_view import LiveView
 from agent_cli.terminal.output import BurstOutput, reflows
 from agent_cli.terminal.plain_view import PlainView
 from agent_cli.terminal.sanitize import one_line
 from agent_cli.terminal.services import Services
+from agent_cli.terminal.stray import stderr_as_lines
 from agent_cli.text.signs import fitting
+
+RECALLED = 4
+"""Messages of a resumed session that are shown at the start."""
 
 
 async def run_repl(services: Services) -> int:
     """Chat until the person leaves; returns the exit code."""
     view: LiveView | PlainView = _plain_view(services) if wants_plain(services) else _live_view(services)
     view.chat = chat = Chat(services, view, all_commands())
-    with _signals(view.stop, view.leave):
+    with _signals(view.stop, view.leave), stderr_as_lines(view.say):
         chat.say_lines(*greeting(services))
+        if services.agent.conversation.messages:
+            show_history(chat, RECALLED)
         chat.warm_up()
         if services.first_prompt:
             chat.submit(services.first_prompt)

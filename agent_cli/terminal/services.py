@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agent_cli.agent import Agent
 from agent_cli.approval import ApprovalMode
+from agent_cli.memory.store import SessionStore
 from agent_cli.text import Catalog
 
 
@@ -23,12 +24,13 @@ async def _no_models() -> Sequence[str]:
 class Services:
     """Frozen: what can change while the program runs is the agent, or behind one of the callables.
 
-    ``home`` is the state folder, ``None`` when it cannot be used. ``notices`` are lines for the start
-    (practice model, repaired history, unusable folder). ``warm_up`` may block: it runs in a thread of
-    its own behind the first prompt. ``switch_model`` gives the agent another model and returns a line
-    that says so; ``ConfigError`` and ``ModelError`` are shown. ``new_session`` begins another
-    conversation, the old one stays stored. ``resume_command`` is empty while nothing was stored.
-    ``bell_after`` rings after turns longer than that many seconds.
+    - ``home`` is the state folder, ``None`` when nothing is stored; ``store`` are the sessions in it.
+    - ``notices`` are lines for the start (practice model, repaired history).
+    - ``warm_up`` may block: it runs in a thread of its own behind the first prompt.
+    - ``switch_model`` gives the agent another model; its ``ConfigError`` is shown.
+    - ``new_session`` begins another conversation; the old one stays stored.
+    - ``resume_command`` is empty while nothing was stored.
+    - ``bell_after``: ring after turns that took longer than so many seconds.
     """
 
     agent: Agent
@@ -39,6 +41,7 @@ class Services:
     first_prompt: str = ""
     approval: ApprovalMode = "ask"
     notices: tuple[str, ...] = ()
+    store: SessionStore | None = None
     bell_after: float | None = None
     warm_up: Callable[[], None] = _nothing
     list_models: Callable[[], Awaitable[Sequence[str]]] = field(default=_no_models)

@@ -61,13 +61,13 @@ class Transcript:
             case TextDiscarded():
                 self._drop()
             case TurnStarted() | StepStarted() | WrapUpStarted():
-                self._end()
+                self.finish()
                 self._answered = False
             case TurnFinished():
-                self._end()
+                self.finish()
                 self._tell_answer(event)
             case _:
-                self._end()
+                self.finish()
         if isinstance(event, ToolCallFinished):
             self._folded = event
         if isinstance(event, ApprovalRequested):
@@ -100,7 +100,8 @@ class Transcript:
     def _table_text(self, rows: int) -> str:
         return self._catalog.counted("turn.table", rows)
 
-    def _end(self) -> None:
+    def finish(self) -> None:
+        """Whatever streams is over: commit its end."""
         self._end_thought()
         self._end_answer()
 

@@ -29,6 +29,10 @@ class Catalog:
     """
 
     def __init__(self, language: Language) -> None:
+        self.speak(language)
+
+    def speak(self, language: Language) -> None:
+        """Change the language for everybody who holds this catalogue."""
         self.language = language
         self._texts = read_texts(language)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_cli.terminal.commands import conversation, info, limits, setup, turn
+from agent_cli.terminal.commands import conversation, info, limits, sessions, setup, turn
 from agent_cli.terminal.registry import Registry
 
 
@@ -21,11 +21,18 @@ def all_commands() -> Registry:
             setup.tools,
             setup.approve,
             setup.system,
+            setup.lang,
+            setup.bell,
             conversation.history,
             conversation.clear,
             conversation.todo,
             conversation.export,
             conversation.copy,
+            sessions.sessions,
+            sessions.resume,
+            sessions.rename,
+            sessions.runs,
+            sessions.replay_,
             info.status,
             info.usage,
             info.help_,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
+from agent_cli.memory.export import to_json, to_markdown
+from agent_cli.memory.session import Session
 from agent_cli.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_cli.terminal.chat import Chat
 from agent_cli.terminal.lines import Style, line
 from agent_cli.terminal.registry import command
-from agent_cli.terminal.sanitize import clip, one_line
+from agent_cli.terminal.sanitize import one_line
 
 _SHOWN = 10
 _MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]", "done": "[x]"}
@@ -19,13 +20,16 @@ _MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]", "done": "[
 @command("history", "conversation")
 def history(chat: Chat, argument: str) -> None:
     """The last messages, one line each."""
+    show_history(chat, int(argument) if argument.isdigit() else _SHOWN)
+
+
+def show_history(chat: Chat, count: int) -> None:
+    """The newest ``count`` messages."""
     messages = chat.agent.conversation.messages
-    count = int(argument) if argument.isdigit() else _SHOWN
     if not messages:
         chat.say(chat.text("commands.no_messages"))
-    for message in messages[len(messages) - count if count < len(messages) else 0 :]:
-        style, text = _summary(message)
-        chat.say_lines(line((style, clip(text, chat.view.columns - 1))))
+    for message in messages[max(0, len(messages) - count) :]:
+        chat.say_lines(line(_summary(message)))
 
 
 def _summary(message: Message) -> tuple[Style, str]:
@@ -47,9 +51,10 @@ def clear(chat: Chat, argument: str) -> None:
     del argument
     hint = chat.services.resume_command()
     if chat.services.new_session is not None:
+        chat.agent.session.close()
         chat.services.new_session()
     else:
-        chat.agent.conversation.truncate(0)
+        chat.agent.session = Session.in_memory(clock=chat.agent.session.clock)
     chat.say(chat.text("commands.cleared"), "ok")
     if hint:
         chat.say(chat.text("terminal.resume", command=hint), "dim")
@@ -62,10 +67,11 @@ def export(chat: Chat, argument: str) -> None:
     if path.exists() and not argument:
         chat.say(chat.text("commands.exists", path=one_line(str(path))), "warn")
         return
+    session = chat.agent.session
     text = (
-        json.dumps(chat.agent.messages, ensure_ascii=False, indent=2)
+        to_json(session.messages, session_id=session.id, name=session.name)
         if path.suffix == ".json"
-        else _as_markdown(chat)
+        else to_markdown(session.messages, session.name)
     )
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -75,19 +81,6 @@ def export(chat: Chat, argument: str) -> None:
         chat.say(f"{one_line(str(path))}: {error.strerror}", "error")
     else:
         chat.say(chat.text("commands.exported", path=one_line(str(path))), "ok")
-
-
-def _as_markdown(chat: Chat) -> str:
-    parts = []
-    for message in chat.agent.conversation.messages:
-        if isinstance(message, UserMessage):
-            parts.append(f"## › {message.content}")
-        elif isinstance(message, AssistantMessage):
-            calls = "\n".join(f"→ `{call.name}({call.arguments})`" for call in message.tool_calls)
-            parts.append("\n\n".join(part for part in (message.content, calls) if part))
-        elif isinstance(message, ToolMessage):
-            parts.append(f"```\n{message.content}\n```")
-    return "\n\n".join(parts) + "\n"
 
 
 @command("copy", "conversation")

@@ -10,7 +10,7 @@ from agent_cli.terminal.registry import Command, command
 from agent_cli.terminal.sanitize import one_line
 from agent_cli.text.numbers import amount, money, seconds
 
-GROUPS = ("turn", "limits", "agent", "conversation", "program")
+GROUPS = ("turn", "limits", "agent", "conversation", "sessions", "program")
 
 
 @command(

@@ -10,6 +10,7 @@ from agent_cli.terminal.chat import Chat
 from agent_cli.terminal.lines import line
 from agent_cli.terminal.registry import command
 from agent_cli.terminal.sanitize import clean, clip, one_line
+from agent_cli.text import LANGUAGES
 
 APPROVAL_MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
 
@@ -88,3 +89,27 @@ def system(chat: Chat, argument: str) -> None:
         chat.say(chat.text("commands.system_set", count=len(argument)), "ok")
     else:
         chat.say(clean(chat.agent.system or chat.text("commands.nothing")), "dim")
+
+
+@command("lang", "agent", complete=lambda _, before: () if before else LANGUAGES)
+def lang(chat: Chat, argument: str) -> None:
+    """Say which language the program speaks, or change it."""
+    old = chat.text.language
+    if argument in LANGUAGES:
+        chat.text.speak(argument)
+        chat.say(f"{old} → {argument}", "ok")
+    else:
+        chat.say(chat.text("commands.lang_now", now=old, known=", ".join(LANGUAGES)))
+
+
+@command("bell", "agent", complete=lambda _, before: () if before else ("30", "off"))
+def bell(chat: Chat, argument: str) -> None:
+    """Ring after turns that took longer than so many seconds."""
+    try:
+        if argument:
+            chat.bell_after = None if argument == "off" else max(0.0, float(argument))
+    except ValueError:
+        chat.say(chat.text("commands.bell_what", text=one_line(argument)), "warn")
+        return
+    key = "commands.bell_off" if chat.bell_after is None else "commands.bell_after"
+    chat.say(chat.text(key, seconds=f"{chat.bell_after or 0:g}"))

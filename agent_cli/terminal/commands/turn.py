@@ -76,8 +76,7 @@ def _take_back(chat: Chat) -> str | None:
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
         if isinstance(message, UserMessage):
-            text = message.content
-            chat.agent.conversation.truncate(index)
-            return text
+            chat.agent.session.undo(index)
+            return message.content
     chat.say(chat.text("commands.no_turn"), "warn")
     return None
