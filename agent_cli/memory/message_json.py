@@ -26,9 +26,10 @@ def message_to_json(message: Message) -> dict[str, Any]:
 def message_from_json(data: object) -> Message:
     """The message again. Raises ``HistoryError`` for anything that :func:`message_to_json` did not make;
     unknown keys (of a later version) are passed over."""
-    if not isinstance(data, Mapping) or data.get("role") not in _TYPES:
+    role = data.get("role") if isinstance(data, Mapping) else None
+    if not isinstance(data, Mapping) or not isinstance(role, str) or role not in _TYPES:
         raise HistoryError("not a message")
-    cls = _TYPES[data["role"]]
+    cls = _TYPES[role]
     values = _known_fields(cls, data)
     if cls is AssistantMessage:
         values["tool_calls"] = tuple(map(_call_from_json, values.get("tool_calls", ())))

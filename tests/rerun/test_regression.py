@@ -45,7 +45,7 @@ SCRIPTS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "an answer": (["hello"], {}),
     "calls, side by side too": ([[LOOK, ("look", {"what": "sea"})], ("change", {"what": "a"}), "done"], {}),
     "a loop": ([LOOK] * 4 + ["summary"], {}),
-    "a breaker": ([LOCKED, LOOK, LOCKED, LOCKED, "summary"], {}),
+    "a breaker": ([LOCKED, LOOK, LOCKED, "summary"], {"max_failures": 2}),
     "steps": ([("look", {"what": str(n)}) for n in range(3)] + ["summary"], {"max_steps": 3}),
     "seconds": ([("look", {"what": str(n)}) for n in range(3)] + ["summary"], {"max_seconds": 3.0}),
     "tokens": ([Completed(AssistantMessage("", ()), "stop", Usage(90, 20))] * 2, {"max_tokens": 100}),
