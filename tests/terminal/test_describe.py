@@ -113,8 +113,8 @@ def test_the_same_turn_in_forty_columns() -> None:
         ⚠ The turn used all of its 12 steps.
         wrapping up: asking for what there is,
         without tools
-        ⚠ partial (max_steps 12/12) · 12 steps
-        · 8.1k tok · ≈$0.012 · 41s · 1 retry
+        ⚠ partial (max_steps 12/12) · 12 steps ·
+        8.1k tok · ≈$0.012 · 41s · 1 retry
           /continue goes on from here with fresh
           limits; /continue steps 30 with more
     """)

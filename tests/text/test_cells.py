@@ -50,6 +50,7 @@ def test_a_width_is_the_most_that_any_terminal_needs(text: str, cells: int) -> N
         ("ae\u0301e\u0301e\u0301", 3, "ae\u0301…"),
         (f"a{FAMILY}b", 9, "a…"),
         (f"a{FAMILY}b", 10, f"a{FAMILY}b"),
+        ("e" + "\u0301" * 8, 1, "e" + "\u0301" * 8),
         ("", 3, ""),
     ],
 )
