@@ -33,7 +33,7 @@ def event(delta: Body, finish: str | None = None, **more: Any) -> str:
     return f"data: {json.dumps({'choices': [choice], **more})}\n\n"
 
 
-def stream(*events: str, finish: str | None = "stop") -> Answer:
+def stream(*events: str | dict[str, Any], finish: str | None = "stop") -> Answer:
     """An answer that streams ``events``, then the finish reason and ``[DONE]``."""
     ending = [event({}, finish), "data: [DONE]\n\n"] if finish else []
     return {"status": 200, "headers": {"content-type": "text/event-stream"}, "chunks": [*events, *ending]}

@@ -147,7 +147,7 @@ def test_reasoning_details_are_kept_in_order_with_their_texts_joined() -> None:
 
 
 def test_unknown_keys_of_a_message_are_kept_and_known_ones_are_not() -> None:
-    deltas = [
+    deltas: list[dict[str, Any]] = [
         {"role": "assistant", "content": "a", "x_state": {"a": 1}, "items": [1], "name": None},
         {"content": "b", "x_state": {"b": 2}, "items": [2], "annotations": []},
     ]

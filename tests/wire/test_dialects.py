@@ -1,0 +1,366 @@
+"""What refusals teach: one more request with other bytes, remembered, told once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from agent_cli.errors import ModelError
+from agent_cli.messages import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from agent_cli.models.base import Notice
+from agent_cli.models.dialects import Dialects
+from agent_cli.models.openai_chat import OpenAIChatModel
+from tests.wire.server import Answer, Body, WireServer, event, in_turn, refusal, stream, text
+from tests.wire.talking import KEY, Bench, ask
+
+OK = text("done")
+STRICT = {
+    "type": "function",
+    "function": {
+        "name": "find",
+        "parameters": {
+            "type": "object",
+            "properties": {"what": {"type": "string"}},
+            "additionalProperties": False,
+        },
+    },
+}
+CALL = ToolCall("call_0123456", "list_files", "{}", {"extra_content": {"s": "x"}})
+
+
+def history(origin: str = "", reasoning: str = "") -> list[Message]:
+    said = AssistantMessage("", (CALL,), reasoning, origin=origin)
+    return [UserMessage("hi"), said, ToolMessage(CALL.id, "a.txt", "list_files")]
+
+
+def raw(status: int, value: Any) -> Answer:
+    return {"status": status, "headers": {}, "body": value if isinstance(value, str) else json.dumps(value)}
+
+
+def teacher(refused: Callable[[Body], bool], answer: Answer) -> Callable[[Body], Answer]:
+    return lambda body: answer if refused(body) else OK
+
+
+class Lesson:
+    """A call against a server that refuses some requests: the bodies it got, and what was told."""
+
+    def __init__(self, server: WireServer, **settings: Any) -> None:
+        self.server = server
+        self.model = OpenAIChatModel(server.base_url, KEY, "mock", **settings)
+        self.origin = f"{server.base_url} mock"
+        self.notices: list[str] = []
+
+    async def ask(self, messages: list[Message] | None = None, tools: bool = True, **options: Any) -> None:
+        schemas = [*Bench().schemas, STRICT] if tools else []
+        reply = await ask(self.model, messages or [UserMessage("hi")], schemas, **options)
+        self.notices += [part.text for part in reply.parts if isinstance(part, Notice)]
+        assert reply.shown == "done"
+
+
+TAUGHT: dict[
+    str, tuple[Callable[[Body], bool], Answer, dict[str, Any], dict[str, Any], Callable[[Body], bool]]
+] = {
+    # refused when …, with …, settings, options, and what holds for the request after it
+    "max_tokens to max_completion_tokens": (
+        lambda body: "max_tokens" in body,
+        refusal(
+            400,
+            "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
+            param="max_tokens",
+        ),
+        {},
+        {"max_tokens": 9},
+        lambda body: body["max_completion_tokens"] == 9,
+    ),
+    "max_completion_tokens to max_tokens": (
+        lambda body: "max_completion_tokens" in body,
+        raw(422, {"detail": [{"loc": ["body", "max_completion_tokens"], "type": "extra_forbidden"}]}),
+        {"fields": {"max_completion_tokens": 9}},
+        {},
+        lambda body: body["max_tokens"] == 9,
+    ),
+    "max_tokens that is too large": (
+        lambda body: body.get("max_tokens", 0) > 4096,
+        refusal(400, "max_tokens is too large: 8192. This model supports at most 4096 completion tokens"),
+        {},
+        {"max_tokens": 8192},
+        lambda body: "max_tokens" not in body,
+    ),
+    "temperature": (
+        lambda body: "temperature" in body,
+        refusal(
+            400, "Unsupported value: 'temperature' does not support 0.2 with this model.", param="temperature"
+        ),
+        {"fields": {"temperature": 0.2}},
+        {},
+        lambda body: "temperature" not in body,
+    ),
+    "parallel_tool_calls": (
+        lambda body: "parallel_tool_calls" in body,
+        raw(
+            400,
+            [{"error": {"code": 400, "message": 'Unknown name "parallel_tool_calls": Cannot find field.'}}],
+        ),
+        {"fields": {"parallel_tool_calls": False}},
+        {},
+        lambda body: "parallel_tool_calls" not in body,
+    ),
+    "stream_options": (
+        lambda body: "stream_options" in body,
+        raw(422, {"detail": [{"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]}),
+        {},
+        {},
+        lambda body: "stream_options" not in body,
+    ),
+    "tool_choice": (
+        lambda body: "tool_choice" in body,
+        refusal(400, "deepseek-reasoner does not support this tool_choice"),
+        {},
+        {"tool_choice": "none"},
+        lambda body: "tool_choice" not in body and "tools" in body,
+    ),
+    "reasoning_effort with tools": (
+        lambda body: body.get("reasoning_effort") != "none",
+        refusal(
+            400, "Function tools with reasoning_effort are not supported. Set reasoning_effort to 'none'."
+        ),
+        {},
+        {},
+        lambda body: body["reasoning_effort"] == "none",
+    ),
+    "a schema keyword": (
+        lambda body: "additionalProperties" in json.dumps(body["tools"]),
+        raw(
+            400,
+            [{"error": {"message": 'Unknown name "additionalProperties" at tools[0]', "status": "INVALID"}}],
+        ),
+        {},
+        {},
+        lambda body: "what" in json.dumps(body["tools"]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TAUGHT)
+async def test_a_refused_field_is_left_out_or_swapped_once_and_remembered(name: str) -> None:
+    refused, answer, settings, options, holds = TAUGHT[name]
+    async with WireServer(teacher(refused, answer)) as server:
+        lesson = Lesson(server, **settings)
+        await lesson.ask(**options)
+        await lesson.ask(**options)
+        await lesson.model.aclose()
+    assert [refused(body) for body in server.bodies] == [True, False, False]
+    assert holds(server.bodies[1])
+    assert len(lesson.notices) == 1
+    assert "\n" not in lesson.notices[0]
+
+
+def said(body: Body) -> Body:
+    """The assistant message of a request."""
+    return next(message for message in body["messages"] if message["role"] == "assistant")
+
+
+MENDED: dict[str, tuple[Callable[[Body], bool], Answer]] = {
+    # refused when …, with …; the history holds a call with reasoning and extra keys of this endpoint
+    "reasoning refused": (
+        lambda body: "reasoning_content" in said(body),
+        refusal(400, "'messages.1' : property 'reasoning_content' is unsupported"),
+    ),
+    "reasoning refused with an empty answer": (
+        lambda body: "reasoning_content" in said(body),
+        raw(400, ""),
+    ),
+    "signature refused": (
+        lambda body: "extra_content" in said(body)["tool_calls"][0],
+        refusal(400, "Corrupted thought signature."),
+    ),
+    "extra key refused by name": (
+        lambda body: "extra_content" in said(body)["tool_calls"][0],
+        raw(
+            422,
+            {
+                "detail": [
+                    {"loc": ["body", "messages", 1, "tool_calls", 0, "extra_content"], "msg": "forbidden"}
+                ]
+            },
+        ),
+    ),
+    "null content refused": (
+        lambda body: said(body)["content"] is None,
+        refusal(400, "'content' field must be a string or an array"),
+    ),
+    "call ids refused": (
+        lambda body: len(said(body)["tool_calls"][0]["id"]) != 9,
+        refusal(
+            400, "Tool call id was call_0123456 but must be a-z, A-Z, 0-9, with a length of 9.", code="3280"
+        ),
+    ),
+    "system refused": (
+        lambda body: body["messages"][0]["role"] == "system",
+        refusal(400, "System role not supported"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MENDED)
+async def test_a_refused_history_is_mended_once_and_remembered(name: str) -> None:
+    refused, answer = MENDED[name]
+    async with WireServer(teacher(refused, answer)) as server:
+        lesson = Lesson(server)
+        told = [SystemMessage("be kind"), *history(lesson.origin, "why")]
+        await lesson.ask(told)
+        await lesson.ask(told)
+        await lesson.model.aclose()
+    assert [refused(body) for body in server.bodies] == [True, False, False]
+    assert len(lesson.notices) == 1
+    ids = [said(server.bodies[2])["tool_calls"][0]["id"], server.bodies[2]["messages"][-1]["tool_call_id"]]
+    assert ids[0] == ids[1]
+
+
+async def test_an_endpoint_that_wants_reasoning_gets_an_empty_one_where_there_is_none() -> None:
+    complaint = (
+        "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1"
+    )
+    missing = teacher(lambda body: "reasoning_content" not in said(body), refusal(400, complaint))
+    async with WireServer(missing) as server:
+        lesson = Lesson(server)
+        await lesson.ask(history())
+        await lesson.model.aclose()
+    assert said(server.bodies[1])["reasoning_content"] == ""
+
+
+async def test_without_tools_a_history_with_calls_is_told_as_text_where_it_is_refused() -> None:
+    refused = teacher(
+        lambda body: any(message["role"] == "tool" for message in body["messages"]),
+        refusal(
+            400, "The toolConfig field must be defined when using toolUse blocks. `tools=` param must be set."
+        ),
+    )
+    async with WireServer(refused) as server:
+        lesson = Lesson(server)
+        await lesson.ask(history(), tools=False)
+        await lesson.model.aclose()
+    assert "a.txt" in server.bodies[1]["messages"][-1]["content"]
+
+
+async def test_content_that_was_learned_empty_goes_back_to_null_on_the_opposite_complaint() -> None:
+    answers = in_turn(
+        refusal(400, "content must be a string, not null"),
+        OK,
+        refusal(400, "messages: text content blocks must be non-empty"),
+        OK,
+    )
+    async with WireServer(answers) as server:
+        lesson = Lesson(server)
+        await lesson.ask(history())
+        await lesson.ask(history())
+        await lesson.model.aclose()
+    assert [said(body)["content"] for body in server.bodies] == [None, "", "", None]
+
+
+async def test_two_lessons_can_be_learned_in_one_call() -> None:
+    def strict(body: Body) -> Answer:
+        for name in ("temperature", "stream_options"):
+            if name in body:
+                return refusal(400, f"unknown field {name}")
+        return OK
+
+    async with WireServer(strict) as server:
+        lesson = Lesson(server, fields={"temperature": 1})
+        await lesson.ask()
+        await lesson.model.aclose()
+    assert len(server.bodies) == 3
+    assert len(lesson.notices) == 2
+
+
+async def test_a_lesson_is_learned_from_an_error_inside_the_stream() -> None:
+    bad = stream(
+        'data: {"error": {"code": 400, "message": "stream_options is not supported"}}\n\n', finish=None
+    )
+    async with WireServer(teacher(lambda body: "stream_options" in body, bad)) as server:
+        lesson = Lesson(server)
+        await lesson.ask()
+        await lesson.model.aclose()
+    assert len(server.bodies) == 2
+
+
+async def test_after_text_was_shown_nothing_is_sent_again_behind_the_back_of_the_retries() -> None:
+    bad = stream(
+        event({"content": "par"}),
+        {"sleep": 0.1},
+        'data: {"error": {"code": 400, "message": "stream_options is not supported"}}\n\n',
+        finish=None,
+    )
+    async with WireServer(bad) as server:
+        lesson = Lesson(server)
+        with pytest.raises(ModelError):
+            await lesson.ask()
+        await lesson.model.aclose()
+    assert len(server.bodies) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        refusal(400, "something is wrong"),
+        refusal(400, "tools are not supported by this model"),
+        refusal(400, "temperature must be at most 1"),
+        refusal(400, "maximum context length is 10 tokens, stream_options or not"),
+        refusal(401, "stream_options"),
+        refusal(500, "stream_options"),
+    ],
+)
+async def test_what_teaches_nothing_is_not_sent_again(answer: Answer) -> None:
+    async with WireServer(answer) as server:
+        lesson = Lesson(server)
+        with pytest.raises(ModelError):
+            await lesson.ask()
+        await lesson.model.aclose()
+    assert len(server.bodies) == 1
+
+
+async def test_a_server_that_refuses_whatever_is_sent_never_gets_the_same_bytes_and_is_soon_left_alone() -> (
+    None
+):
+    everything = "temperature top_p stream_options max_tokens max_completion_tokens parallel_tool_calls seed"
+    fields = {"temperature": 1, "top_p": 1, "parallel_tool_calls": True, "seed": 3}
+    async with WireServer(refusal(400, everything)) as server:
+        lesson = Lesson(server, fields=fields)
+        with pytest.raises(ModelError):
+            await lesson.ask(max_tokens=5)
+        await lesson.model.aclose()
+    sent = [json.dumps(body) for body in server.bodies]
+    assert len(set(sent)) == len(sent) <= 5
+
+
+async def test_a_lesson_that_did_not_help_is_forgotten() -> None:
+    answers = in_turn(refusal(400, "no stream_options"), refusal(400, "still wrong"), OK)
+    async with WireServer(answers) as server:
+        lesson = Lesson(server)
+        with pytest.raises(ModelError, match="still wrong"):
+            await lesson.ask()
+        await lesson.ask()
+        await lesson.model.aclose()
+    assert "stream_options" in server.bodies[2]
+
+
+async def test_models_that_share_their_dialects_learn_from_each_other() -> None:
+    dialects = Dialects()
+    async with WireServer(
+        teacher(lambda body: "stream_options" in body, refusal(400, "stream_options?"))
+    ) as server:
+        for _ in range(2):
+            lesson = Lesson(server, dialects=dialects)
+            await lesson.ask()
+            await lesson.model.aclose()
+    assert len(server.bodies) == 3
