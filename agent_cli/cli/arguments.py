@@ -14,7 +14,7 @@ from agent_cli.settings import TABLE, Setting
 from agent_cli.text import Catalog
 
 PROGRAM = "agent-cli"
-COMMANDS = ("config",)
+COMMANDS = ("config", "doctor")
 NEWEST = ""
 OUTPUT_FORMATS = ("text", "json", "stream-json")
 _SHORT = {"model": "-m"}
@@ -102,7 +102,7 @@ class Command:
 def read_command(
     name: str, actions: Sequence[str], argv: Sequence[str], catalog: Catalog, switches: Sequence[str] = ()
 ) -> Command:
-    """``agent-cli NAME [ACTION] …``; the first of ``actions`` is the default.
+    """``agent-cli NAME [ACTION] …``; the first of ``actions``, if there are any, is the default.
 
     Raises ``ConfigError`` with one line, and ``SystemExit`` after ``--help``."""
     parser = _Parser(
@@ -111,7 +111,10 @@ def read_command(
         allow_abbrev=False,
         formatter_class=_HelpFormatter,
     )
-    parser.add_argument("action", nargs="?", choices=actions, default=actions[0], metavar="|".join(actions))
+    if actions:
+        parser.add_argument(
+            "action", nargs="?", choices=actions, default=actions[0], metavar="|".join(actions)
+        )
     for switch in switches:
         parser.add_argument(f"--{switch}", action="store_true", help=catalog(f"cli.help_{name}_{switch}"))
     add_settings(parser, catalog)
@@ -119,7 +122,7 @@ def read_command(
     if unknown:
         raise ConfigError(_about_unknown(unknown[0], parser, catalog))
     chosen = frozenset(switch for switch in switches if getattr(read, switch))
-    return Command(read.action, chosen, settings_flags(read))
+    return Command(read.action if actions else "", chosen, settings_flags(read))
 
 
 def settings_flags(read: argparse.Namespace) -> dict[str, str | None]:

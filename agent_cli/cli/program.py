@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import NoReturn
 
 from agent_cli import settings as settings_module
-from agent_cli.cli.arguments import PROGRAM, parse, wished_language
+from agent_cli.cli.arguments import COMMANDS, PROGRAM, parse, wished_language
 from agent_cli.cli.logfile import log_path, log_unexpected, open_log
 from agent_cli.cli.own_tools import claim_tools
 from agent_cli.cli.streams import flush_streams, prepare_streams
@@ -67,10 +67,8 @@ class Program:
             return int(leaving.code or 0)
 
     def _dispatch(self) -> int:
-        if self._argv[:1] == ["config"]:
-            from agent_cli.cli.config import run_config  # noqa: PLC0415  (one command's code for its users)
-
-            return run_config(self._argv[1:], self._catalog, self._environ, self.folder)
+        if self._argv and self._argv[0] in COMMANDS:
+            return self._command(*self._argv)
         arguments = parse(self._argv, self._catalog)
         settings = self._load(arguments.flags)
         claim_tools()
@@ -84,6 +82,16 @@ class Program:
         from agent_cli.cli.interactive import chat  # noqa: PLC0415  (no rich for a script)
 
         return chat(wiring)
+
+    def _command(self, name: str, *argv: str) -> int:
+        claim_tools()
+        if name == "config":
+            from agent_cli.cli.config import run_config  # noqa: PLC0415  (one command's code for its users)
+
+            return run_config(argv, self._catalog, self._environ, self.folder)
+        from agent_cli.cli.doctor import run_doctor  # noqa: PLC0415  (likewise)
+
+        return run_doctor(argv, self._catalog, self._environ, self.folder)
 
     def _load(self, flags: Mapping[str, str | None]) -> Settings:
         settings = settings_module.load(flags, self._environ, self.folder)

@@ -27,7 +27,7 @@ def configured_model(settings: Settings) -> ChatModel:
     if settings.nothing_configured:
         raise ConfigError(say("settings.nothing_configured"))
     provider = _provider(settings, say)
-    base_url, model = settings.base_url or provider.base_url, settings.model or provider.model
+    base_url, model = address_of(settings), settings.model or provider.model
     key, key_source = _key(settings, provider)
     if not model:
         raise ConfigError(say("settings.no_model"))
@@ -44,6 +44,12 @@ def configured_model(settings: Settings) -> ChatModel:
         key_source=key_source,
         tool_style=settings.tool_style,
     )
+
+
+def address_of(settings: Settings) -> str:
+    """The base URL that requests go to."""
+    preset = presets.get(settings.provider or "openai")
+    return settings.base_url or (preset.base_url if preset else "")
 
 
 def _provider(settings: Settings, say: Catalog) -> Provider:

@@ -1,0 +1,91 @@
+"""``agent-cli doctor``: looks at everything the program depends on, and says what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from agent_cli.cli.arguments import Command, read_command
+from agent_cli.cli.doctor.check import Check
+from agent_cli.cli.doctor.drills import check_guards
+from agent_cli.cli.doctor.endpoint import check_endpoint
+from agent_cli.cli.doctor.stored import check_runs, check_sessions
+from agent_cli.cli.doctor.surroundings import check_folders, check_python, check_settings, check_terminal
+from agent_cli.errors import ConfigError
+from agent_cli.memory.store import SessionStore
+from agent_cli.models.configured import PRACTICE, address_of, configured_model
+from agent_cli.settings import Settings, load
+from agent_cli.text import Catalog
+from agent_cli.text.signs import fitting
+
+SWITCHES = ("guards", "fix", "json")
+
+
+def run_doctor(argv: Sequence[str], catalog: Catalog, environ: Mapping[str, str], folder: Path) -> int:
+    """0 if nothing is wrong, else 1. Works with broken settings; never shows a key."""
+    command = read_command("doctor", (), argv, catalog, SWITCHES)
+    return asyncio.run(_examine(command, catalog, environ, folder))
+
+
+async def _examine(command: Command, say: Catalog, environ: Mapping[str, str], folder: Path) -> int:
+    checks: list[Check] = []
+    fit = fitting(sys.stdout.encoding)
+    as_json = "json" in command.switches
+    async for check in _checks(command, say, environ, folder):
+        checks.append(check)
+        if not as_json:
+            sys.stdout.write(f"{fit(check.line)}\n")
+            sys.stdout.flush()
+    failed = any(check.state == "failed" for check in checks)
+    if as_json:
+        report = {"schema": 1, "ok": not failed, "checks": [check.to_dict() for check in checks]}
+        sys.stdout.write(f"{json.dumps(report)}\n")
+    return int(failed)
+
+
+async def _checks(
+    command: Command, say: Catalog, environ: Mapping[str, str], folder: Path
+) -> AsyncIterator[Check]:
+    fix = "fix" in command.switches
+    columns = shutil.get_terminal_size().columns
+    for check in (*check_python(say), *check_terminal(say, sys.stdout, environ, columns)):
+        yield check
+    try:
+        settings = load(command.flags, environ, folder)
+    except ConfigError as error:
+        for line in str(error).splitlines():
+            yield Check("settings", "failed", line)
+    else:
+        for check in check_settings(say, settings):
+            yield check
+        async for check in _beyond(settings, say, fix=fix):
+            yield check
+    if "guards" in command.switches:
+        async for check in check_guards(say):
+            yield check
+
+
+async def _beyond(settings: Settings, say: Catalog, *, fix: bool) -> AsyncIterator[Check]:
+    """What only the settings lead to: folders, what is stored in them, the model service."""
+    usable = True
+    for check in check_folders(say, settings, fix=fix):
+        usable = usable and check.state != "failed"
+        yield check
+    if usable:
+        store = SessionStore(settings.home)
+        for check in (*check_sessions(say, store, fix=fix), *check_runs(say, settings.home, fix=fix)):
+            yield check
+    if settings.nothing_configured:
+        settings = replace(settings, model=PRACTICE)
+    try:
+        model = configured_model(settings)
+    except ConfigError as error:
+        yield Check("endpoint", "failed", str(error))
+        return
+    async for check in check_endpoint(say, model, address_of(settings), settings.limits):
+        yield check
