@@ -191,6 +191,17 @@ class Guard:
         self.cleared_by = cleared_by
 
 
+def evidence_of(call: CallFacts, count: float, limit: float, unchanged: str) -> dict[str, Any]:
+    """What ``/why`` shows: which call, how often, which limit, and what stayed equal."""
+    return {
+        "tool": call.name,
+        "arguments": clip(call.arguments, 500),
+        "count": count,
+        "limit": limit,
+        "unchanged": clip(unchanged, 500),
+    }
+
+
 def clip(text: str, limit: int) -> str:
     """``text`` cut to ``limit`` characters, the cut marked with an ellipsis."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

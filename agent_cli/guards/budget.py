@@ -54,7 +54,7 @@ class Budgets(Guard):
         for budget in _budgets(meters):
             if budget.spent:
                 reason = f"stopped at {budget.field}: {budget}"
-                evidence = {"limit": budget.field, "used": budget.used, "allowed": budget.limit}
+                evidence = {"budget": budget.field, "count": budget.used, "limit": budget.limit}
                 return Verdict(
                     "stop", self.name, reason, reason, budget.status, limit=budget.limit, evidence=evidence
                 )
@@ -69,7 +69,7 @@ class Budgets(Guard):
         if not unknown or not meters.steps or UNKNOWN_PRICE in self._noted:
             return None
         text = f"{' and '.join(unknown)} cannot be enforced: the price of this model is unknown"
-        return Verdict("note", UNKNOWN_PRICE, text, evidence={"limits": unknown})
+        return Verdict("note", UNKNOWN_PRICE, text, evidence={"budgets": unknown})
 
     def _in_sight(self, meters: Meters) -> Verdict | None:
         if self.name in self._noted or self.before_step(meters):
@@ -78,7 +78,7 @@ class Budgets(Guard):
         if nearest is None or nearest.share < IN_SIGHT:
             return None
         text = f"Budget: {nearest}. Do the most important thing next and answer soon."
-        return Verdict("note", self.name, text, limit=nearest.limit, evidence={"limit": nearest.field})
+        return Verdict("note", self.name, text, limit=nearest.limit, evidence={"budget": nearest.field})
 
     def counters(self, meters: Meters, /) -> list[Counter]:
         limits, unknown = meters.limits, " (price unknown)"

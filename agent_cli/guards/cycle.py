@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, clip
+from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, clip, evidence_of
 from agent_cli.limits import Limits
 
 PERIODS = (2, 3, 4)
@@ -82,13 +82,7 @@ class Cycle(Guard):
             return None
         laps = (self._sequence.matches[period] + 1) // period + 1
         circle = " → ".join(entry.shown for entry in self._sequence.lap(period))
-        evidence = {
-            "tool": call.name,
-            "arguments": call.arguments,
-            "laps": laps,
-            "limit": REFUSE_LAPS,
-            "unchanged": circle,
-        }
+        evidence = evidence_of(call, laps, REFUSE_LAPS, circle)
         if self._refused_in is not None and self._refused_in != call.step:
             reason = (
                 f"stopped as a loop: after a refusal the calls went on in a circle with the same results, "

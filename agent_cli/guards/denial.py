@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict
+from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, evidence_of
 from agent_cli.limits import Limits
 
 WORDLESS = 2
+_SAID_NO = "the user said no"
 
 
 @dataclass(slots=True)
@@ -38,13 +39,8 @@ class Denial(Guard):
         denied = self._denied.get(call.signature)
         if denied is None:
             return None
-        evidence = {
-            "tool": call.name,
-            "arguments": call.arguments,
-            "limit": 1,
-            "unchanged": "the user said no",
-        }
         if denied.again_in is not None and denied.again_in != call.step:
+            evidence = evidence_of(call, 3, 1, _SAID_NO)
             reason = f"stopped as a loop: {call} was asked for 3 times, the user had refused it 1 time"
             return Verdict("stop", self.name, reason, reason, "loop", 3, 1, evidence)
         text = (
@@ -52,7 +48,7 @@ class Denial(Guard):
             "accepted: another way that the user has not refused, or your answer, saying what is missing."
         )
         reason = f"{call} was refused: the user had refused the same call before"
-        return Verdict("refuse", self.name, text, reason, None, 2, 1, evidence)
+        return Verdict("refuse", self.name, text, reason, None, 2, 1, evidence_of(call, 2, 1, _SAID_NO))
 
     def after_result(self, result: ResultFacts, _limits: Limits, /) -> Verdict | None:
         if result.cause != "denied" or self._wordless < WORDLESS:
@@ -61,12 +57,7 @@ class Denial(Guard):
             f"stopped after {self._wordless} of {WORDLESS} refusals by the user without a word, "
             f"the last one of {result.call}"
         )
-        evidence = {
-            "tool": result.call.name,
-            "arguments": result.call.arguments,
-            "refusals": self._wordless,
-            "limit": WORDLESS,
-        }
+        evidence = evidence_of(result.call, self._wordless, WORDLESS, _SAID_NO)
         return Verdict("stop", self.name, reason, reason, "breaker", self._wordless, WORDLESS, evidence)
 
     def counters(self, _meters: Meters, /) -> list[Counter]:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent_cli.guards.base import CallFacts, Counter, FailureCount, Guard, Meters, ResultFacts, Verdict, clip
+from agent_cli.guards.base import (
+    CallFacts,
+    Counter,
+    FailureCount,
+    Guard,
+    Meters,
+    ResultFacts,
+    Verdict,
+    clip,
+    evidence_of,
+)
 from agent_cli.limits import Limits
 
 _Target = tuple[str, str]
@@ -136,12 +146,8 @@ def _stop(failed: ResultFacts, what: str, count: int, limit: int) -> Verdict:
     said = clip(" ".join(failed.content.split()), 300)
     reason = f"stopped by the breaker: {what} ({failed.kind or 'failed'}): {said}"
     evidence = {
-        "tool": failed.call.name,
-        "arguments": failed.call.arguments,
+        **evidence_of(failed.call, count, limit, said),
         "target": failed.call.target,
         "kind": failed.kind,
-        "count": count,
-        "limit": limit,
-        "unchanged": said,
     }
     return Verdict("stop", Failures.name, reason, reason, "breaker", count, limit, evidence)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, clip
+from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, clip, evidence_of
 from agent_cli.guards.recovery import TRANSPORT_KINDS
 from agent_cli.limits import Limits
 
@@ -29,9 +29,9 @@ class Health(Guard):
     """Keeps calls away from a backend that is down. Outlives the turn.
 
     Three transport errors or timeouts in a row open the breaker of a backend for 20 s, doubling to
-    120 s; then exactly one probe may run. Its slot is released by any result and expires after 60 s.
-    While open, a call is answered at once. Any other outcome of a call (also ``not_found``) proves the
-    backend alive and closes the breaker.
+    120 s; then exactly one probe may run. Its slot is released when it ends in any way, and
+    expires after 60 s. While open, a call is answered at once. Any other outcome of a call that ran
+    (also ``not_found``) proves the backend alive and closes the breaker.
     """
 
     name = "health"
@@ -57,7 +57,7 @@ class Health(Guard):
         reason = (
             f"{call.backend} is down: {backend.faults} faults in a row, {FAULTS} open the breaker; {when}"
         )
-        evidence = {"tool": call.name, "arguments": call.arguments, "backend": call.backend}
+        evidence = evidence_of(call, backend.faults, FAULTS, f"{call.backend} is down")
         return Verdict("refuse", self.name, text, reason, None, backend.faults, FAULTS, evidence)
 
     def counters(self, _meters: Meters, /) -> list[Counter]:
@@ -73,15 +73,14 @@ class Health(Guard):
 
     def record_result(self, result: ResultFacts, _limits: Limits, now: float, /) -> None:
         name = result.call.backend
-        if not name or result.cause in {"refused", "denied", "health"}:
+        if not name or not result.executed:
             return
         backend = self._backends.setdefault(name, _Backend())
         probing, backend.slot_until = backend.slot_until is not None, None
         if result.cause:
             return
         if result.ok or result.kind not in TRANSPORT_KINDS:
-            if result.executed:
-                self._backends[name] = _Backend()
+            self._backends[name] = _Backend()
             return
         if backend.pause and not probing and now < backend.next_probe:
             return

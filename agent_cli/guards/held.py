@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict
+from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, evidence_of
 from agent_cli.limits import Limits
 
 STEPS = 3
@@ -28,13 +28,7 @@ class HeldBack(Guard):
             f"stopped as a loop: in {self._steps} of {STEPS} steps in a row every call was held back, "
             f"the last one {self._last}"
         )
-        evidence = {
-            "tool": self._last.name,
-            "arguments": self._last.arguments,
-            "steps": self._steps,
-            "limit": STEPS,
-            "unchanged": "nothing ran",
-        }
+        evidence = evidence_of(self._last, self._steps, STEPS, "nothing ran")
         return Verdict("stop", self.name, reason, reason, "loop", self._steps, STEPS, evidence)
 
     def counters(self, _meters: Meters, /) -> list[Counter]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, clip
+from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, clip, evidence_of
 from agent_cli.limits import Limits
 
 STEPS = 3
@@ -33,13 +33,7 @@ class Parroting(Guard):
         reason = (
             f"stopped as a loop: the same text in {self._steps} steps running, {STEPS} are allowed: {said}"
         )
-        evidence = {
-            "tool": call.name,
-            "arguments": call.arguments,
-            "steps": self._steps,
-            "limit": STEPS,
-            "unchanged": said,
-        }
+        evidence = evidence_of(call, self._steps, STEPS, said)
         return Verdict("stop", self.name, reason, reason, "loop", self._steps, STEPS, evidence)
 
     def after_result(self, _result: ResultFacts, _limits: Limits, /) -> Verdict | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, clip
+from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, clip, evidence_of
 from agent_cli.limits import Limits
 
 POLL_REPEATS = 15
@@ -47,13 +47,7 @@ class Replay(Guard):
         times = seen.times_before(call.step)
         if allowed is None or times < allowed:
             return None
-        evidence = {
-            "tool": call.name,
-            "arguments": call.arguments,
-            "executed": times,
-            "limit": allowed,
-            "unchanged": clip(seen.result.content, 500) if seen.result else "",
-        }
+        evidence = evidence_of(call, times, allowed, seen.result.content if seen.result else "")
         if seen.refused_in is not None and seen.refused_in != call.step:
             reason = (
                 f"stopped as a loop: {call} was asked for again after it had been refused; "

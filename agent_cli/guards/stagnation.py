@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, clip
+from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, ResultFacts, Verdict, clip, evidence_of
 from agent_cli.guards.recovery import TRANSPORT_KINDS
 from agent_cli.limits import Limits
 
@@ -48,13 +48,7 @@ class Stagnation(Guard):
         if streak is None or len(streak.calls) < streak.limit or call.signature in streak.calls:
             return None
         count, said = len(streak.calls), clip(" ".join(streak.result.content.split()), 300)
-        evidence = {
-            "tool": call.name,
-            "arguments": call.arguments,
-            "different_calls": count,
-            "limit": streak.limit,
-            "unchanged": clip(streak.result.content, 500),
-        }
+        evidence = evidence_of(call, count, streak.limit, streak.result.content)
         if streak.refused_in is not None and streak.refused_in != call.step:
             reason = (
                 f"stopped as a loop: {count} different calls of {call.name} in a row "
@@ -80,7 +74,12 @@ class Stagnation(Guard):
             "answer does not depend on these arguments."
         )
         return Verdict(
-            "note", self.name, text, count=count, limit=streak.limit, evidence={"tool": result.call.name}
+            "note",
+            self.name,
+            text,
+            count=count,
+            limit=streak.limit,
+            evidence=evidence_of(result.call, count, streak.limit, streak.result.content),
         )
 
     def counters(self, _meters: Meters, /) -> list[Counter]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, Verdict
+from agent_cli.guards.base import CallFacts, Counter, Guard, Meters, Verdict, evidence_of
 from agent_cli.limits import Limits
 
 BATCHES = 2
@@ -29,13 +29,7 @@ class UnknownTool(Guard):
             f"stopped as a loop: {self._batches} of {BATCHES} batches in a row called only tools that do "
             f"not exist, the last one {call.name}"
         )
-        evidence = {
-            "tool": call.name,
-            "arguments": call.arguments,
-            "batches": self._batches,
-            "limit": BATCHES,
-            "unchanged": "no such tool",
-        }
+        evidence = evidence_of(call, self._batches, BATCHES, "no such tool")
         return Verdict("stop", self.name, reason, reason, "loop", self._batches, BATCHES, evidence)
 
     def counters(self, _meters: Meters, /) -> list[Counter]:

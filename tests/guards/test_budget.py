@@ -47,7 +47,7 @@ def test_g71_a_budget_ends_the_turn_before_the_step_after_it_is_spent(
             status,
             12,
         )
-        assert verdict.evidence == {"limit": limit, "used": used, "allowed": 12}
+        assert verdict.evidence == {"budget": limit, "count": used, "limit": 12}
         assert verdict.reason.startswith(f"stopped at {limit}: ")
 
 
@@ -116,7 +116,7 @@ def test_the_model_is_told_at_75_percent_of_a_limit_that_is_not_spent(
     if note:
         assert (note.action, note.guard, note.limit) == ("note", "budget", 20)
         assert "\n" not in note.text
-        assert note.evidence == {"limit": limit}
+        assert note.evidence == {"budget": limit}
 
 
 def test_the_note_is_about_the_nearest_limit() -> None:
@@ -157,7 +157,7 @@ def test_both_money_limits_are_named_in_one_note() -> None:
     note = TurnGuards().budget_note(Meters(limits, steps=1))
     assert note is not None
     assert note.text.startswith("max_cost and session_max_cost cannot be enforced")
-    assert note.evidence == {"limits": ["max_cost", "session_max_cost"]}
+    assert note.evidence == {"budgets": ["max_cost", "session_max_cost"]}
 
 
 def test_nothing_is_said_about_prices_before_the_first_step_or_without_a_money_limit() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent_cli.guards.base import Meters
 from agent_cli.limits import Limits
-from tests.guards.playing import Call, Player, Step
+from tests.guards.playing import Call, Player, Step, steps
 
 CALLS = st.builds(
     Call,
@@ -80,12 +80,10 @@ def test_a_stop_stays_a_stop_and_names_its_reason(trace: list[Step], limits: Lim
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(CALLS.filter(lambda call: not call.poll), min_size=1, max_size=4), st.integers(1, 2))
-def test_what_a_model_repeats_for_ever_is_over_soon(calls: list[Call], size: int) -> None:
-    """Calls over and over, in batches of ``size``. Each change may begin an epoch, once. A poll that
-    changes may go on for ever: only budgets end it."""
+@given(st.lists(CALLS.filter(lambda call: not call.poll), min_size=1, max_size=4))
+def test_what_a_model_repeats_for_ever_is_over_soon(calls: list[Call]) -> None:
+    """Each change may begin an epoch, once. A poll that changes may go on: only budgets end it."""
     player = Player()
-    laps = [Step(tuple(calls[n : n + size])) for n in range(0, len(calls), size)]
-    player.play(laps * 40)
+    player.play(steps(*calls) * 40)
     assert player.stopped is not None
     assert player.executed <= 2 * len(calls) * (len(calls) + 1)

@@ -61,7 +61,7 @@ def test_the_stop_explains_itself_with_evidence() -> None:
     assert stop.evidence == {
         "tool": "lookup",
         "arguments": '{"argument": "a"}',
-        "executed": 2,
+        "count": 2,
         "limit": 2,
         "unchanged": "content of a",
     }

@@ -78,7 +78,7 @@ def test_g09_fourteen_variants_of_one_command_end_with_its_stderr_quoted() -> No
     assert stop.evidence == {
         "tool": "run_shell",
         "arguments": '{"argument": "ssh -g host"}',
-        "different_calls": 5,
+        "count": 5,
         "limit": 5,
         "unchanged": "exit code 255\npermission denied (publickey)",
     }
