@@ -9,15 +9,15 @@ import pytest
 from agent_cli.guards.base import CallFacts, Cause, Counter, Meters, ResultFacts, Verdict, clip, evidence_of
 from agent_cli.limits import Limits
 
-CALL = CallFacts("read", "read:1", "a")
+plain_read = CallFacts("read", "read:1", "a")
 
 
 def result(**facts: Any) -> ResultFacts:
-    return ResultFacts(**{"call": CALL, "ok": True, "fingerprint": "f", "content": "text", **facts})
+    return ResultFacts(**{"call": plain_read, "ok": True, "fingerprint": "f", "content": "text", **facts})
 
 
 def test_what_is_not_said_about_a_call_is_that_it_is_a_plain_read_of_a_known_tool_in_the_first_step() -> None:
-    assert CALL == CallFacts(
+    assert plain_read == CallFacts(
         "read", "read:1", "a", arguments="{}", effect="read", poll=False, known=True, backend="", step=1
     )
 
