@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 _DEFAULT_CHARS_PER_TOKEN = 4.0
 _WEIGHT = 0.3
-_WIDE_FROM = 0x2E80
+_WIDE = re.compile("[\u2e80-\U0010ffff]+")
 
 
 class TokenEstimator:
@@ -44,5 +47,11 @@ def measure(text: str) -> tuple[int, int]:
     """How many narrow and how many wide (East Asian) characters a text has."""
     if text.isascii():
         return len(text), 0
-    wide = sum(1 for character in text if ord(character) >= _WIDE_FROM)
+    wide = _count_wide(text)
     return len(text) - wide, wide
+
+
+@lru_cache(maxsize=32_768)
+def _count_wide(text: str) -> int:
+    """The same messages are measured before every request: each is counted once."""
+    return sum(map(len, _WIDE.findall(text)))

@@ -180,21 +180,21 @@ def _groups(messages: Sequence[Message]) -> list[range]:
 
 def _droppable(messages: Sequence[Message]) -> Iterator[range]:
     """What may be left out, oldest first: middle turns whole, else group by group."""
-    groups = _groups(messages)[:-1]
     users = [index for index, message in enumerate(messages) if isinstance(message, UserMessage)]
-    first, last = (users[0], users[-1]) if users else (-1, -1)
-    middle: list[int] = []
-    for group in groups:
-        inside = first < group.start < last and any(first < user <= group.start for user in users[1:])
-        if middle and (not inside or group.start in users):
-            yield range(middle[0], middle[-1] + 1)
-            middle = []
+    kept = {*users[:1], *users[-1:]}
+    middle = range(users[1], users[-1]) if len(users) > 2 else range(0)
+    turn: list[int] = []
+    for group in _groups(messages)[:-1]:
+        inside = group.start in middle
+        if turn and (not inside or isinstance(messages[group.start], UserMessage)):
+            yield range(turn[0], turn[-1] + 1)
+            turn = []
         if inside:
-            middle += group
-        elif group.start not in {first, last} and not isinstance(messages[group.start], SystemMessage):
+            turn += group
+        elif group.start not in kept and not isinstance(messages[group.start], SystemMessage):
             yield group
-    if middle:
-        yield range(middle[0], middle[-1] + 1)
+    if turn:
+        yield range(turn[0], turn[-1] + 1)
 
 
 def render(messages: Sequence[Message], cut: Cut) -> list[Message]:
