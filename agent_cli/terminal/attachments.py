@@ -23,23 +23,24 @@ def attach(text: str, folder: Path) -> tuple[str, list[Problem]]:
     """
     parts, problems = [text], []
     for name in dict.fromkeys(quoted or bare for quoted, bare in _MENTION.findall(text)):
-        path = _existing(folder, name)
-        if path is None:
+        mentioned = _existing(folder, name)
+        if mentioned is None:
             continue
         try:
-            parts.append(f'<file path="{name}">\n{_read(path)}\n</file>')
+            parts.append(f'<file path="{mentioned}">\n{_read(folder / mentioned)}\n</file>')
         except OSError as error:
-            problems.append(Problem(name, error.strerror or str(error)))
+            problems.append(Problem(str(mentioned), error.strerror or str(error)))
         except ValueError as error:
-            problems.append(Problem(name, str(error)))
+            problems.append(Problem(str(mentioned), str(error)))
     return "\n\n".join(parts), problems
 
 
 def _existing(folder: Path, name: str) -> Path | None:
+    """The file that is meant; punctuation after its name does not belong to it."""
     for candidate in (name, name.rstrip(".,;:!?)")):
-        path = folder / Path(candidate).expanduser()
+        path = Path(candidate).expanduser()
         try:
-            if path.is_file():
+            if (folder / path).is_file():
                 return path
         except (OSError, ValueError):
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.completion import Completer
+from prompt_toolkit.completion import CompleteEvent, Completer, get_common_complete_suffix
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.history import History
@@ -62,11 +62,25 @@ class Entry:
         self.buffer.insert_text("\n")
 
     def complete(self) -> None:
-        """Tab: what all candidates share first, then one after another."""
-        if self.buffer.complete_state:
-            self.buffer.complete_next()
+        """Tab: the only candidate, else what all of them share, else one after another.
+
+        Asked at once and not in the background: keys typed in one go must not overtake it.
+        """
+        buffer = self.buffer
+        if buffer.complete_state and buffer.complete_state.current_completion:
+            buffer.complete_next()
+            return
+        event = CompleteEvent(completion_requested=True)
+        found = list(buffer.completer.get_completions(buffer.document, event))
+        if len(found) == 1:
+            buffer.apply_completion(found[0])
+        elif shared := get_common_complete_suffix(buffer.document, found):
+            buffer.insert_text(shared)
+            buffer.start_completion()
+        elif buffer.complete_state:
+            buffer.complete_next()
         else:
-            self.buffer.start_completion(insert_common_part=True)
+            buffer.start_completion()
 
     def erase_before(self) -> None:
         """Backspace; a folded paste goes as a whole."""
