@@ -62,7 +62,7 @@ class FileTools:
             if page.more
             else ""
         )
-        if page.encoding != UTF8:
+        if page.encoding.codec != UTF8.codec:
             note += f"\n[encoding: {page.encoding.codec}]"
         return ToolResult(True, f"{page}{note}", style="list", source=shown)
 

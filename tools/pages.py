@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import io
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import BinaryIO
 
-from tools.text_file import UTF8, Encoding, binary_file, detect
+from tools.text_file import Encoding, binary_file, detect
 
 _WHOLE = 8 * 2**20
 _SAMPLE = 65_536
@@ -40,7 +39,7 @@ def read_page(stream: BinaryIO, size: int, shown: str, start: int, end: int | No
     at most 2 000 characters. Raises ``ToolError`` for a binary file.
     """
     head = stream.read(_WHOLE if size <= _WHOLE else _SAMPLE)
-    encoding = detect(head) or (_cut_utf8(head) if size > _WHOLE else None)
+    encoding = detect(head, whole=size <= _WHOLE)
     if encoding is None:
         raise binary_file(shown, size)
     stream.seek(len(encoding.mark))
@@ -86,12 +85,3 @@ def _shorten(line: str) -> str:
     if len(line) <= _MAX_LINE:
         return line
     return f"{line[:_MAX_LINE]}… [{len(line) - _MAX_LINE:,} more characters in this line]"
-
-
-def _cut_utf8(head: bytes) -> Encoding | None:
-    """UTF-8 whose sample ends in the middle of a character."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return None
-    return UTF8

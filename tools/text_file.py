@@ -45,26 +45,29 @@ UTF8 = Encoding("utf-8")
 LATIN1 = Encoding("latin-1")
 
 
-def detect(data: bytes) -> Encoding | None:
-    """The encoding of a text, or ``None`` for binary data. Latin-1 where UTF-8 does not fit."""
+def detect(data: bytes, *, whole: bool = True) -> Encoding | None:
+    """The encoding of a text, or ``None`` for binary data. Latin-1 where UTF-8 does not fit.
+
+    With ``whole=False`` the data is a beginning, which may end in the middle of a character.
+    """
     for mark, codec in _MARKS:
         if data.startswith(mark):
-            return _if_decodable(data, Encoding(codec, mark))
+            marked = Encoding(codec, mark)
+            return marked if _decodes(data[len(mark) :], marked, whole) else None
     if b"\0" in data[:_SAMPLE]:
         return None
-    found = _if_decodable(data, UTF8)
-    if found:
-        return found
+    if _decodes(data, UTF8, whole):
+        return UTF8
     controls = sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in data[:_SAMPLE])
     return None if controls > len(data[:_SAMPLE]) / 50 else LATIN1
 
 
-def _if_decodable(data: bytes, encoding: Encoding) -> Encoding | None:
+def _decodes(data: bytes, encoding: Encoding, whole: bool) -> bool:
     try:
-        encoding.decode(data)
+        codecs.getincrementaldecoder(encoding.codec)().decode(data, final=whole)
     except UnicodeDecodeError:
-        return None
-    return encoding
+        return False
+    return True
 
 
 def decode(data: bytes, shown: str) -> tuple[str, Encoding]:

@@ -33,10 +33,11 @@ class Undone:
 class FileChanges:
     """The writes since the last :meth:`begin_turn`. Thread-safe.
 
-    Keeps at most 64 MiB; the oldest changes are forgotten first and :meth:`restore` says so.
+    Keeps at most ``max_bytes``; the oldest changes are forgotten first and :meth:`restore` says so.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, max_bytes: int = _MAX_KEPT_BYTES) -> None:
+        self._max_bytes = max_bytes
         self._changes: list[FileChange] = []
         self._size = 0
         self._forgotten = 0
@@ -55,7 +56,7 @@ class FileChanges:
         with self._lock:
             self._changes.append(change)
             self._size += _size(change)
-            while self._size > _MAX_KEPT_BYTES:
+            while self._size > self._max_bytes:
                 self._size -= _size(self._changes.pop(0))
                 self._forgotten += 1
 

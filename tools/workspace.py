@@ -13,7 +13,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from tools.failures import ToolError
@@ -68,7 +68,7 @@ class Workspace:
     def file(self, real: Path) -> Iterator[int]:
         """A descriptor of a resolved regular file, for reading."""
         try:
-            with self.folder(real.parent) as parent:
+            with self._folder_of(real) as parent:
                 descriptor = self._open_at(real.name, _FILE, parent, real)
         except FileNotFoundError:
             raise self._missing(real) from None
@@ -86,7 +86,7 @@ class Workspace:
     def status(self, real: Path) -> os.stat_result | None:
         """What lies there, without following a link; ``None`` if nothing does."""
         try:
-            with self.folder(real.parent) as parent:
+            with self._folder_of(real) as parent:
                 return os.stat(real.name, dir_fd=parent, follow_symlinks=False)
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -99,9 +99,9 @@ class Workspace:
         before = self.status(real)
         if before is not None:
             self._expect_regular(before, real)
-            if not os.access(real, os.W_OK):
+            if not before.st_mode & 0o222 or not os.access(real, os.W_OK):
                 raise ToolError("permission_denied", f"{self.shown(real)!r} is read-only.")
-        with self.folder(real.parent, create=True) as parent:
+        with self._folder_of(real, create=True) as parent:
             temporary = f".{real.name[:100]}.{secrets.token_hex(6)}.tmp"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             descriptor = os.open(temporary, flags, 0o666, dir_fd=parent)
@@ -122,7 +122,7 @@ class Workspace:
 
     def remove(self, real: Path) -> None:
         """Delete a file. Used to undo its creation."""
-        with self.folder(real.parent) as parent:
+        with self._folder_of(real) as parent:
             os.unlink(real.name, dir_fd=parent)
 
     def home_of(self, real: Path) -> Path:
@@ -132,6 +132,14 @@ class Workspace:
                 return root
         allowed = ", ".join(str(root) for root in self._roots)
         raise ToolError("permission_denied", f"{str(real)!r} lies outside of what is allowed: {allowed}.")
+
+    def _folder_of(self, real: Path, *, create: bool = False) -> AbstractContextManager[int]:
+        if real in self._roots:
+            raise self._is_folder(real)
+        return self.folder(real.parent, create=create)
+
+    def _is_folder(self, real: Path) -> ToolError:
+        return ToolError("invalid_arguments", f"{self.shown(real)!r} is a folder: use list_files.")
 
     def _open_at(self, name: str, flags: int, parent: int, real: Path) -> int:
         try:
@@ -145,13 +153,13 @@ class Workspace:
 
     def _expect_regular(self, status: os.stat_result, real: Path) -> None:
         if stat.S_ISDIR(status.st_mode):
-            raise ToolError("invalid_arguments", f"{self.shown(real)!r} is a folder: use list_files.")
+            raise self._is_folder(real)
         if not stat.S_ISREG(status.st_mode):
             raise ToolError("invalid_arguments", f"{self.shown(real)!r} is no regular file.")
 
     def _missing(self, real: Path) -> ToolError:
         try:
-            with self.folder(real.parent) as parent:
+            with self._folder_of(real) as parent:
                 siblings = os.listdir(parent)
         except OSError:
             return ToolError("not_found", f"There is no folder {self.shown(real.parent)!r}.")
