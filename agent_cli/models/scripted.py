@@ -7,7 +7,7 @@ import inspect
 import json
 import random
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Unpack
 
 from agent_cli.errors import ModelError
@@ -58,7 +58,7 @@ class Stream:
     parts: Sequence[Any]
 
 
-@dataclass
+@dataclass(eq=False)
 class ScriptedModel:
     """Plays one item per request and records each request in ``requests``.
 
@@ -80,12 +80,13 @@ class ScriptedModel:
     """
 
     script: ScriptItem
+    _: KW_ONLY
     name: str = "scripted"
     endpoint: str = "script"
     loop: bool = False
     chunk: int = 0
     usage: Usage | None = None
-    requests: list[ScriptedRequest] = field(default_factory=list)
+    requests: list[ScriptedRequest] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         self._rng = random.Random(0)

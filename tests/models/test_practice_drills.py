@@ -28,7 +28,8 @@ from agent_cli.models.practice import PracticeModel
 from agent_cli.models.practice.drills import DRILLS, SCRATCH
 from agent_cli.results import AgentResult
 from agent_cli.text import LANGUAGES, read_texts
-from tools import default_tools
+from tools import default_tools, tool
+from tools.calculator import calculator_tool
 
 
 class Practice:
@@ -162,6 +163,21 @@ async def test_a_drill_says_which_tool_it_lacks(practice: Practice) -> None:
 async def test_the_real_sum_is_answered(practice: Practice) -> None:
     assert (await practice.play("what is 12*7")).answer == "12*7 = 84"
     assert (await practice.play("what is 10/0")).status == "ok"
+
+
+async def test_a_task_of_two_steps_uses_the_first_result_in_the_second() -> None:
+    @tool
+    def get_weather(city: str) -> str:
+        """The weather in a city."""
+        return f"{city}: 31.5 °C, clear"
+
+    agent = Agent(model=PracticeModel(ManualClock()), tools=[get_weather, calculator_tool()])
+    events = [event async for event in agent.run("temperature of Cairo times three")]
+    calls = [event for event in events if isinstance(event, ToolCallFinished)]
+    assert [call.name for call in calls] == ["get_weather", "calculate"]
+    assert agent.last_result
+    assert agent.last_result.steps == 3
+    assert "31.5 * 3 = 94.5" in agent.last_result.answer
 
 
 def test_both_languages_say_the_same_things() -> None:
