@@ -178,3 +178,65 @@ def test_g50_killed_at_fifty_random_instants_nothing_is_lost_and_nothing_runs_tw
     assert len(words) == len(set(words))
     assert len(finished) > KILLS
     assert doubts > 5, "the kills hit no call: the test proves nothing"
+
+
+def test_while_one_program_lives_another_gets_a_copy_and_after_its_death_the_session(tmp_path: Path) -> None:
+    child, reading = start(tmp_path, 0)
+    with os.fdopen(os.dup(reading), "rb") as report:
+        while b"finished" not in report.readline():
+            pass
+    store = SessionStore(tmp_path / "home")
+    (info,) = store.sessions(CWD)
+    copy = store.open(info)
+    assert copy.notices[0].key == "memory.in_use"
+    assert copy.id != info.id
+    assert len(copy.messages) >= 3
+    kill(child, reading, reports=0, after=0.0)
+    assert store.open(info).id == info.id
+
+
+class World:
+    """What two lives of a program changed, and how much of the session was written by then."""
+
+    def __init__(self) -> None:
+        self.changes: list[tuple[str, int]] = []
+
+    async def turn(self, session: Session, script: Sequence[Any], path: Path | None = None) -> None:
+        def change(word: str) -> str:
+            """Change the world."""
+            files = list(path.glob("sessions/*/*.jsonl")) if path else []
+            self.changes.append((word, sum(file.stat().st_size for file in files)))
+            return f"changed {word}"
+
+        agent = Agent(
+            model=ScriptedModel(script),
+            tools=[tool(effect="write")(change)],
+            approver=AllowAll(),
+            session=session,
+        )
+        async for _ in agent.run("go"):
+            pass
+        session.close()
+
+
+async def test_g50_killed_after_every_single_write_no_change_is_made_twice(tmp_path: Path) -> None:
+    """The same as by chance above, but complete: the session file is cut after each line, and inside it."""
+    home, world = tmp_path / "home", World()
+    words = [[("change", {"word": f"{step}{place}"}) for place in "ab"] for step in range(3)]
+    await world.turn(SessionStore(home).create(CWD), [*words, "done"], home)
+    (written,) = home.glob("sessions/*/*.jsonl")
+    data = written.read_bytes()
+    ends = [index + 1 for index, byte in enumerate(data) if byte == ord("\n")]
+    repeated = 0
+    for number, end in enumerate(cut for whole in ends for cut in (whole, whole + 20)):
+        place = tmp_path / str(number) / "sessions" / written.parent.name / written.name
+        place.parent.mkdir(parents=True)
+        place.write_bytes(data[:end])
+        store, after = SessionStore(tmp_path / str(number)), World()
+        session = store.open(store.sessions(CWD)[0])
+        doubtful = doubtful_words(session.messages)
+        repeated += len(doubtful)
+        await after.turn(session, [[("change", {"word": word}) for word in doubtful] or "nothing", "done"])
+        made = {word for word, size in world.changes if size <= end}
+        assert made.isdisjoint(word for word, _ in after.changes), f"cut at {end}"
+    assert repeated > 20
