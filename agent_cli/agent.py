@@ -297,3 +297,7 @@ class Agent:
         """Let the next call that a guard would refuse through: "not a loop, go on"."""
         if self._turn:
             self._turn.guards.allow_once()
+
+    def share_retries(self, other: Agent) -> None:
+        """Draw retries from the bucket of ``other``: agents of one service back off together."""
+        self._world.bucket = other._world.bucket
