@@ -158,15 +158,17 @@ def _make_client(address: Address, key: str) -> AsyncOpenAI:
         default_headers=address.headers(key),
         default_query=dict(address.query),
         max_retries=0,
-        http_client=_loopback_client(address) if address.is_loopback else None,
+        http_client=_http_client(address),
     )
 
 
-def _loopback_client(address: Address) -> httpx2.AsyncClient:
-    """A proxy for the machine itself is never meant, whatever the environment says. Without https there
-    is nothing to verify, and loading certificates is what costs time."""
+def _http_client(address: Address) -> httpx2.AsyncClient:
+    """The SDK's own settings, but: a proxy for the machine itself is never meant, whatever the environment
+    says, and without https there are no certificates to load, which is what costs time."""
     from openai import DefaultAsyncHttpxClient  # noqa: PLC0415
 
+    if not address.is_loopback:
+        return DefaultAsyncHttpxClient()
     if address.base_url.startswith("https"):
         return DefaultAsyncHttpxClient(trust_env=False)
     trusts_nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

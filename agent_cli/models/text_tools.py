@@ -29,7 +29,7 @@ Tools:
 _LABELS = ("Action:", "Action Input:", "Final Answer:", "Thought:", "Observation:")
 _LABEL = re.compile(r"[ \t]*\**(Final Answer|Thought|Action|Observation):\**[ \t]*")
 _ACTION = re.compile(
-    r"\**Action:\**[ \t]*`?([\w.-]+)`?\s*(?:\**Action Input:\**[ \t]*)?"
+    r"\**Action:\**[ \t]*`?([\w.-]+)`?[ \t]*(?:\s*\**Action Input:\**[ \t]*)?"
     r"([\s\S]*?)(?=\n[ \t]*\**(?:Action|Observation|Final Answer|Thought):|\Z)"
 )
 _FENCED = re.compile(r"\s*```\w*\n?([\s\S]*?)```\s*\Z")
@@ -111,6 +111,9 @@ class ActionFilter:
         """The beginning of a line: held back while it may become a label."""
         line, self._line = self._line + piece, ""
         label = _LABEL.match(line)
+        if label and label.end() == len(line):
+            self._line = line
+            return ""
         if label is None:
             bare = line.strip(" \t*")
             if not line.endswith("\n") and any(known.startswith(bare) for known in _LABELS):

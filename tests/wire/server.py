@@ -120,13 +120,15 @@ class Request:
 
 
 class WireServer:
-    """Serves on a loopback port while entered. ``requests`` holds what came to chat/completions."""
+    """Serves on a loopback port while entered. ``requests`` holds what came to chat/completions;
+    ``asked`` is set by the first of them."""
 
     def __init__(self, answerer: Answerer | Answer, models: Sequence[str] = ("mock",)) -> None:
         self._answerer = answerer if callable(answerer) else in_turn(answerer)
         self._models = models
         self._tasks: set[asyncio.Task[None]] = set()
         self.requests: list[Request] = []
+        self.asked = asyncio.Event()
 
     @property
     def base_url(self) -> str:
@@ -173,6 +175,7 @@ class WireServer:
             return await _play({"status": 404, "body": '{"detail":"Not Found"}'}, writer)
         request = Request(path, headers, json.loads(received), asyncio.get_running_loop().time())
         self.requests.append(request)
+        self.asked.set()
         watch = asyncio.create_task(_watch(reader, request.closed))
         try:
             await _play(self._answerer(request.body), writer)
