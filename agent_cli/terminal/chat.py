@@ -208,6 +208,8 @@ class Chat:
         threading.Thread(target=load, name="warm-up", daemon=True).start()
 
     async def _client_ready(self) -> None:
+        if not self._client.done():
+            self.view.busy(self.text("terminal.connecting"))
         problem = await asyncio.shield(self._client)
         if problem is not None:
             raise problem
