@@ -113,9 +113,9 @@ class Batch:
     def _refuse(self, call: PendingCall, verdict: Verdict) -> None:
         if verdict.action == "stop":
             self._stop = verdict
-        kind, cause = ("unavailable", "health") if verdict.guard == "health" else ("", "refused")
-        refused = ToolResult(False, verdict.text, kind, display=verdict.reason)
-        self._land(call, refused, cause, guard=verdict.guard)
+        is_health = verdict.guard == "health"
+        refused = ToolResult(False, verdict.text, "unavailable" if is_health else "", display=verdict.reason)
+        self._land(call, refused, "health" if is_health else "refused", guard=verdict.guard)
 
     async def _execute(self, call: PendingCall, prepared: PreparedCall) -> None:
         turn, journal = self.turn, self.session.journal
@@ -179,9 +179,7 @@ class Batch:
         """The one place where a call gets its result: recorded, annotated, stored, shown."""
         turn, limits = self.turn, self.turn.limits()
         facts = call.ended(result, cause, words)
-        shown = truncate(
-            facts.content, limits.max_tool_chars, result.style, self._spill(call), result.source
-        )
+        shown = truncate(facts.content, limits.max_tool_chars, result.style, self._spill(call), result.source)
         hint = ""
         if not result.ok and not cause:
             hint = hint_for(result.kind, tool=call.call.name, known=self.tools.names, detail=facts.content)

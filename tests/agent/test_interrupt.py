@@ -164,9 +164,13 @@ async def test_during_the_wrap_up_the_turn_ends_as_interrupted_with_what_is_know
 
 async def test_before_the_turn_has_begun_it_still_ends_with_one_turn_finished() -> None:
     table = Table(["hello"])
-    await stop_at(
-        table, lambda event: not isinstance(event, TurnFinished) and table.agent.interrupt() is None
-    )
+
+    def at_once(event: Event) -> bool:
+        del event
+        table.agent.interrupt()
+        return False
+
+    await stop_at(table, at_once)
     assert table.model.requests == []
 
 
