@@ -100,7 +100,7 @@ class Progress:
             cost=result.cost,
             seconds_used=result.seconds,
             retries=result.retries,
-            label=phrases.stop_label(result.status, stop.guard, stop.count, stop.limit) if stop else "",
+            label=phrases.stop_label(result.status, stop.evidence) if stop else "",
             reason=reason or result.reason,
         )
         return phrases.joined(text, "" if result.status in _TOLD_BY_FOOTER else result.reason)

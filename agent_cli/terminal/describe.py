@@ -140,18 +140,8 @@ class Describer:
         self._stop = event
         if event.status in _SAID_BY_FOOTER:
             return []
-        return _paragraph("warn", f"{PARTIAL} {self._reason(event)}", width)
-
-    def _reason(self, stop: GuardTripped) -> str:
-        text = phrases.reason(
-            self._catalog,
-            stop.status,
-            stop.guard,
-            count=stop.count,
-            limit=stop.limit,
-            fallback=stop.reason,
-        )
-        return one_line(text)
+        why = phrases.reason(self._catalog, event.status, event.evidence, event.reason)
+        return _paragraph("warn", f"{PARTIAL} {one_line(why)}", width)
 
     def _footer(self, result: AgentResult, width: int) -> list[Line]:
         say, stop = self._catalog, self._stop
@@ -165,7 +155,7 @@ class Describer:
             cost=result.cost,
             seconds_used=result.seconds,
             retries=result.retries,
-            label=phrases.stop_label(result.status, stop.guard, stop.count, stop.limit) if stop else "",
+            label=phrases.stop_label(result.status, stop.evidence) if stop else "",
             reason=one_line(why),
         )
         lines = _paragraph(_STATUS_STYLES.get(result.status, "warn"), text, width)

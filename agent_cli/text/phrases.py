@@ -6,8 +6,9 @@ Text that came from outside (names, arguments, reasons) is put in as it is: clea
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from agent_cli.text import Catalog
 from agent_cli.text.numbers import amount, money, seconds
@@ -15,7 +16,6 @@ from agent_cli.text.signs import ABOUT, DONE, DOT, ELLIPSIS, FAILED, PARTIAL, ST
 
 _LONGEST_VALUE = 500
 _LONGEST_ARGUMENTS = 20_000
-_LIMIT_PREFIXES = ("max_", "session_max_")
 
 
 def step(catalog: Catalog, number: int, limit: int | None) -> str:
@@ -150,25 +150,23 @@ def footer(
     )
 
 
-def stop_label(status: str, guard: str, count: float = 0, limit: float | None = None) -> str:
-    """What ended a turn, in one word or two: ``max_steps 12/12``, ``loop``, ``breaker 3/3``."""
-    name = guard if guard.startswith(_LIMIT_PREFIXES) else status
-    if limit is None:
-        return name
-    return f"{name} {_measured(guard, count)}/{_measured(guard, limit)}"
+def stop_label(status: str, evidence: Mapping[str, Any]) -> str:
+    """What ended a turn, in a word or two: ``max_steps 12/12``, ``loop 4/2``, ``filtered``.
+
+    ``evidence`` is the guard's: ``count`` and ``limit``, and for a budget its name as ``budget``.
+    """
+    count, limit = _numbers(evidence)
+    name = str(evidence.get("budget", status))
+    return f"{name} {count}/{limit}" if count and limit else name
 
 
-def reason(
-    catalog: Catalog, status: str, guard: str, *, count: float, limit: float | None, fallback: str
-) -> str:
+def reason(catalog: Catalog, status: str, evidence: Mapping[str, Any], fallback: str) -> str:
     """Why a turn was stopped, as one sentence. ``fallback`` is the guard's own English sentence."""
-    if catalog.language == "en" and fallback:
+    key = f"reason.{evidence.get('budget', status)}"
+    count, limit = _numbers(evidence)
+    if key not in catalog or (catalog.language == "en" and fallback):
         return fallback
-    key = next((key for key in (f"reason.{guard}", f"reason.{status}") if key in catalog), "")
-    if not key:
-        return fallback
-    limit_text = "" if limit is None else _measured(guard, limit)
-    return catalog(key, count=_measured(guard, count), limit=limit_text)
+    return catalog(key, count=count, limit=limit) if count and limit else fallback
 
 
 def error(catalog: Catalog, kind: str, fallback: str) -> str:
@@ -221,9 +219,17 @@ def _whole_seconds(value: float) -> str:
     return f"{value:.0f}s"
 
 
-def _measured(guard: str, value: float) -> str:
-    if guard.endswith("tokens"):
+def _numbers(evidence: Mapping[str, Any]) -> tuple[str, str]:
+    """The count and the limit of a stop, in the unit of its budget; empty where there is none."""
+    budget = str(evidence.get("budget", ""))
+    values = (evidence.get("count"), evidence.get("limit"))
+    count, limit = ("" if value is None else _measured(budget, value) for value in values)
+    return count, limit
+
+
+def _measured(budget: str, value: float) -> str:
+    if budget.endswith("tokens"):
         return amount(value)
-    if guard.endswith("cost"):
+    if budget.endswith("cost"):
         return money(value)
-    return _whole_seconds(value) if guard.endswith("seconds") else f"{value:g}"
+    return _whole_seconds(value) if budget.endswith("seconds") else f"{value:g}"

@@ -83,7 +83,8 @@ def test_each_event_is_told_in_its_lines(event: Event, expected: list[str]) -> N
 
 
 def test_a_stop_is_told_with_its_numbers_and_its_reason() -> None:
-    stop = GuardTripped("max_steps", "max_steps", "12 of 12 steps", count=12, limit=12)
+    evidence = {"budget": "max_steps", "count": 12, "limit": 12}
+    stop = GuardTripped("budget", "max_steps", "12 of 12 steps", evidence)
     result = replace(DONE, status="max_steps", reason="12 of 12 steps used.")
     assert lines(stop, TurnFinished(result)) == [
         "⚠ partial (max_steps 12/12) · 2 steps · 1.2k tok · 2.1s · 1 retry · 12 of 12 steps used."

@@ -45,7 +45,8 @@ FAILED = ToolCallFinished(
     failures=2,
     max_failures=6,
 )
-STOP = GuardTripped("max_steps", "max_steps", "The turn used all of its 12 steps.", {}, 12, 12)
+STEPS = {"budget": "max_steps", "count": 12, "limit": 12}
+STOP = GuardTripped("budget", "max_steps", "The turn used all of its 12 steps.", STEPS)
 PARTIAL = AgentResult(
     "…", "max_steps", steps=12, usage=Usage(8_000, 123), cost=0.0123, seconds=41.4, retries=1
 )

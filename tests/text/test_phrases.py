@@ -132,7 +132,7 @@ def test_the_footer_leaves_out_what_is_unknown_or_did_not_happen() -> None:
 
 
 def test_the_footer_of_a_partial_answer_names_the_limit() -> None:
-    label = phrases.stop_label("max_steps", "max_steps", 12, 12)
+    label = phrases.stop_label("max_steps", {"budget": "max_steps", "count": 12, "limit": 12})
     assert _footer(EN, "max_steps", label=label).startswith("⚠ partial (max_steps 12/12) · 3 steps")
     assert _footer(EN, "loop").startswith("⚠ partial (loop) ·")
 
@@ -143,31 +143,36 @@ def test_the_footer_of_a_failure_and_of_an_interruption() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "guard", "count", "limit", "label"),
+    ("status", "evidence", "label"),
     [
-        ("max_steps", "max_steps", 12, 12, "max_steps 12/12"),
-        ("budget", "max_tokens", 61_234, 60_000, "max_tokens 61.2k/60k"),
-        ("budget", "session_max_cost", 1.5, 1.25, "session_max_cost $1.50/$1.25"),
-        ("timeout", "max_seconds", 121.4, 120, "max_seconds 121s/120s"),
-        ("loop", "replay", 4, 3, "loop 4/3"),
-        ("breaker", "same_failures", 3, 3, "breaker 3/3"),
-        ("filtered", "finish", 0, None, "filtered"),
+        ("max_steps", {"budget": "max_steps", "count": 12, "limit": 12}, "max_steps 12/12"),
+        ("max_steps", {"budget": "max_steps", "count": 0, "limit": 0}, "max_steps 0/0"),
+        ("budget", {"budget": "max_tokens", "count": 61_234, "limit": 60_000}, "max_tokens 61.2k/60k"),
+        (
+            "budget",
+            {"budget": "session_max_cost", "count": 1.5, "limit": 1.25},
+            "session_max_cost $1.50/$1.25",
+        ),
+        ("timeout", {"budget": "max_seconds", "count": 121.4, "limit": 120}, "max_seconds 121s/120s"),
+        ("loop", {"tool": "f", "count": 4, "limit": 3}, "loop 4/3"),
+        ("loop", {"limit": 8}, "loop"),
+        ("filtered", {"cause": "filter", "count": 0, "limit": None}, "filtered"),
+        ("llm_error", {}, "llm_error"),
     ],
 )
-def test_stop_labels(status: str, guard: str, count: float, limit: float | None, label: str) -> None:
-    assert phrases.stop_label(status, guard, count, limit) == label
+def test_stop_labels(status: str, evidence: dict[str, object], label: str) -> None:
+    assert phrases.stop_label(status, evidence) == label
 
 
 def test_reasons_are_the_guards_own_words_in_english_and_translated_in_chinese() -> None:
     said = "The turn used all of its 12 steps."
-    assert phrases.reason(EN, "max_steps", "max_steps", count=12, limit=12, fallback=said) == said
-    assert (
-        phrases.reason(ZH, "max_steps", "max_steps", count=12, limit=12, fallback=said)
-        == "步数已达上限（12/12）。"
-    )
-    assert phrases.reason(ZH, "loop", "replay", count=4, limit=3, fallback=said) == "模型一直在重复（4/3）。"
-    assert phrases.reason(ZH, "odd", "odd", count=4, limit=3, fallback=said) == said
-    assert phrases.reason(EN, "max_steps", "x", count=1, limit=2, fallback="") != ""
+    steps = {"budget": "max_steps", "count": 12, "limit": 12}
+    assert phrases.reason(EN, "max_steps", steps, said) == said
+    assert phrases.reason(ZH, "max_steps", steps, said) == "步数已达上限（12/12）。"
+    assert phrases.reason(ZH, "loop", {"count": 4, "limit": 3}, said) == "模型一直在重复（4/3）。"
+    assert phrases.reason(ZH, "odd", {"count": 4, "limit": 3}, said) == said
+    assert phrases.reason(ZH, "loop", {"limit": 3}, said) == said
+    assert phrases.reason(EN, "max_steps", steps, "") == "The limit of steps was reached (12/12)."
 
 
 def test_errors_of_the_model_service_have_a_cure_in_both_languages() -> None:
