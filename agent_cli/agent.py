@@ -68,8 +68,6 @@ class Agent:
         self._task: asyncio.Task[None] | None = None
         self._interrupting = False
 
-    # What a turn does
-
     def run(self, text: str) -> AsyncGenerator[Event, None]:
         """One turn. ``TurnFinished`` comes last, exactly once, however the turn ends."""
         self.session.journal.user_spoke()
@@ -202,8 +200,6 @@ class Agent:
     async def _stopped(self, turn: Turn, stop: Verdict) -> End:
         request: list[Message] = self._request(turn).build() if turn.steps else []
         return await self._ending(turn).wrap_up(stop, request)
-
-    # How a turn begins and ends
 
     def _new_turn(self, guards: TurnGuards, put: Callable[[Event], None]) -> Turn:
         recorder = self.session.recorder
