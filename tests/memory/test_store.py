@@ -13,6 +13,7 @@ from agent_cli.errors import StorageError
 from agent_cli.limits import Limits
 from agent_cli.memory.recording import TurnHead
 from agent_cli.memory.session import Notice, Session
+from agent_cli.memory.session_file import read_session
 from agent_cli.memory.store import SessionStore
 from agent_cli.memory.trimming import Cut
 from agent_cli.messages import AssistantMessage, ToolCall, ToolMessage, Usage, UserMessage
@@ -97,6 +98,14 @@ def test_what_happens_is_in_the_file_before_the_next_thing_happens(home: Home) -
     resumed = Home(killed).reopened()
     assert [message.content for message in resumed.messages[:3]] == ["go", "", "done"]
     assert resumed.notices == (Notice("memory.interrupted_1", {"count": "1"}),)
+
+
+def test_a_call_and_its_pending_result_are_written_in_one_go(home: Home) -> None:
+    session = home.store().create(CWD)
+    session.conversation.append(UserMessage("go"))
+    session.conversation.append_calls(call("a", "b"))
+    (path,) = home.path.glob("sessions/*/*.jsonl")
+    assert read_session(path.read_bytes()).messages == list(session.messages)
 
 
 def test_g50_an_interrupted_session_is_repaired_on_disk_and_told_once(home: Home) -> None:

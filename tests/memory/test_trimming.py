@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_cli.memory.trimming import BULKY, NOTHING_CUT, Cut, Fitted, fit, render, stub, sum_tokens
+from agent_cli.memory.trimming import BULKY, Cut, Fitted, fit, render, stub, sum_tokens
 from agent_cli.messages import (
     AssistantMessage,
     Message,
@@ -132,12 +132,18 @@ def test_bulky_old_results_become_stubs_before_anything_is_left_out() -> None:
     assert fitted.cut.stubbed == frozenset(sorted(range(2, 20, 2))[: fitted.stubbed_results])
 
 
-@pytest.mark.parametrize(("size", "stubbed"), [(BULKY - 1, 0), (BULKY, 1)])
+@pytest.mark.parametrize(("size", "stubbed"), [(BULKY - 1, 0), (BULKY, 1), (BULKY + 1, 1)])
 def test_only_results_of_some_size_are_worth_a_stub(size: int, stubbed: int) -> None:
-    messages = [UserMessage("go"), *exchange(1, "y" * size), *exchange(2)]
-    assert fit(messages, window=1, estimator=ESTIMATOR).stubbed_results in {0, stubbed}
-    kept = fit([*messages, UserMessage("on")], window=10**9, estimator=ESTIMATOR, cut=NOTHING_CUT, force=True)
-    assert kept.stubbed_results == 0
+    messages = [UserMessage("go"), *exchange(1, ("y\n" * size)[:size]), *exchange(2)]
+    fitted = fit_at(messages, 0.81)
+    assert (fitted.stubbed_results, fitted.dropped_turns) == (stubbed, 1 - stubbed)
+
+
+def test_no_more_results_are_stubbed_than_needed() -> None:
+    messages = [UserMessage("go"), *exchange(1, "y" * 9_000), *exchange(2, "z" * 2_000), *exchange(3)]
+    one_stubbed = sum_tokens(render(messages, Cut(frozenset({2}))), ESTIMATOR)
+    assert fit(messages, window=2 * one_stubbed, estimator=ESTIMATOR).cut == Cut(frozenset({2}))
+    assert fit(messages, window=2 * one_stubbed - 1, estimator=ESTIMATOR).cut == Cut(frozenset({2, 4}))
 
 
 def test_the_newest_results_stay_as_they_are_however_large() -> None:
