@@ -37,13 +37,15 @@ _SAID_BY_FOOTER = frozenset({"llm_error", "interrupted"})
 
 
 class Describer:
-    """Tells one conversation. It remembers which call a result belongs to and what stopped the turn."""
+    """Tells one conversation. It remembers which call a result belongs to, why the last call failed, and what
+    stopped the turn."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._started: set[str] = set()
         self._newest = ""
         self._stop: GuardTripped | None = None
+        self._said = ""
 
     def lines(self, event: Event, width: int, *, detail: bool = False) -> list[Line]:
         """The finished lines of an event; none for what only streams or only moves gauges."""
@@ -51,7 +53,7 @@ class Describer:
         match event:
             case TurnStarted():
                 self._started.clear()
-                self._stop = None
+                self._stop, self._said = None, ""
                 return []
             case StepStarted():
                 return [(("dim", phrases.step(say, event.step, event.max_steps)),)]
@@ -118,10 +120,10 @@ class Describer:
         end = seconds(event.seconds) if event.executed else say("turn.not_run")
         style: Style = "error" if event.kind else "warn"
         lines = [_ending(((style, f"{FAILED} {what}"),), [("dim", f" {DOT} {end}")], width)]
-        rows, hidden = _folded(clean(event.display or event.content).strip("\n"), width - 2, detail)
-        if rows[-1] and hidden:
-            rows[-1] = clip(rows[-1], width - 3, "") + ELLIPSIS
-        lines += [(("", _INDENT + row),) for row in rows if row]
+        self._said = event.display or event.content
+        text = "\n".join(line for line in clean(self._said).split("\n") if line.strip())
+        if text:
+            lines += _paragraph("", text, width, _INDENT, None if detail else FOLDED_LINES)
         if event.hint:
             lines += _paragraph("dim", say("turn.hint", text=one_line(event.hint)), width, _INDENT)
         if event.failures:
@@ -138,7 +140,7 @@ class Describer:
 
     def _tripped(self, event: GuardTripped, width: int) -> list[Line]:
         self._stop = event
-        if event.status in _SAID_BY_FOOTER:
+        if event.status in _SAID_BY_FOOTER or event.reason == self._said:
             return []
         why = phrases.reason(self._catalog, event.status, event.evidence, event.reason)
         return _paragraph("warn", f"{PARTIAL} {one_line(why)}", width)

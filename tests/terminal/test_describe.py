@@ -216,8 +216,24 @@ def test_long_names_and_arguments_are_cut_on_whole_characters() -> None:
 
 def test_long_failures_say_that_there_is_more() -> None:
     failed = ToolCallFinished("c", "f", "{}", False, "a\nb\nc\nd", kind="internal")
-    assert told([failed]).split("\n")[2:] == ["  a", "  b", "  c…"]
+    assert told([failed]).split("\n")[2:] == ["  a", "  b", "  c d"]
+    long = ToolCallFinished("c", "f", "{}", False, "word " * 40, kind="internal")
+    assert told([long], 40).split("\n")[2:] == ["  " + "word " * 6 + "word"] * 2 + [
+        "  " + "word " * 7 + "wo…"
+    ]
     assert told([failed], detail=True).split("\n")[2:] == ["  a", "  b", "  c", "  d"]
+
+
+def test_a_refusal_that_stops_the_turn_is_told_once() -> None:
+    why = "stopped as a loop: calculate was asked for again"
+    refused = ToolCallFinished("c", "f", "{}", False, why, executed=False, guard="replay")
+    assert told([refused, GuardTripped("replay", "loop", why)]) == page(f"""
+        → f()
+        ✗ f · replay · not run
+          {why}
+    """)
+    assert told([refused, GuardTripped("replay", "loop", "something else")]).endswith("⚠ something else")
+    assert told([refused, TurnStarted("t", "", ""), GuardTripped("replay", "loop", why)]).endswith(f"⚠ {why}")
 
 
 def test_notes_without_counts_and_long_notes() -> None:
