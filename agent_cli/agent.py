@@ -230,10 +230,9 @@ class Agent:
 
     def _close(self, turn: Turn, end: End) -> None:
         """Book the turn. ``TurnFinished`` is the last event."""
-        turn.closed = True
+        turn.close()
         self.session.journal.abandon()
         result = report(turn, end)
-        self._world.book(turn.usage, turn.cost)
         self.history.append(result)
         self.last_stop = turn.stopped or self.last_stop
         turn.emit(turn.gauges())

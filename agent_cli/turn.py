@@ -34,9 +34,12 @@ class Stopwatch:
         running = self._clock.now() - self._since if self._since is not None else 0.0
         return self._before + running
 
+    def stop(self) -> None:
+        self._before, self._since = self.seconds(), None
+
     @contextmanager
     def paused(self) -> Iterator[None]:
-        self._before, self._since = self.seconds(), None
+        self.stop()
         try:
             yield
         finally:
@@ -68,6 +71,11 @@ def sent_text(message: Message) -> str:
     return message.content
 
 
+def sum_or_unknown(one: float | None, other: float | None) -> float | None:
+    """Money: a sum with an unknown part is unknown, never a smaller number."""
+    return None if one is None or other is None else one + other
+
+
 @dataclass
 class World:
     """What a turn needs from outside, and what its agent keeps from turn to turn."""
@@ -84,7 +92,7 @@ class World:
     def book(self, usage: Usage, cost: float | None) -> None:
         """Add a finished turn to the session's totals."""
         self.usage += usage
-        self.cost = None if cost is None or self.cost is None else self.cost + cost
+        self.cost = sum_or_unknown(self.cost, cost)
 
 
 @dataclass
@@ -140,16 +148,18 @@ class Turn:
         return min(waits) if waits else None
 
     def meters(self) -> Meters:
-        cost = self.cost
-        known = cost is not None and self.world.cost is not None
+        session_tokens, session_cost = self.world.usage.total, self.world.cost
+        if not self.closed:
+            session_tokens += self.usage.total
+            session_cost = sum_or_unknown(session_cost, self.cost)
         return Meters(
             limits=self.limits(),
             steps=self.steps,
             tokens=self.usage.total,
             seconds=self.stopwatch.seconds(),
-            cost=cost,
-            session_tokens=self.world.usage.total + self.usage.total,
-            session_cost=(self.world.cost or 0.0) + (cost or 0.0) if known else None,
+            cost=self.cost,
+            session_tokens=session_tokens,
+            session_cost=session_cost,
         )
 
     def gauges(self) -> LimitsUpdated:
@@ -174,6 +184,14 @@ class Turn:
         self.guards.record_noted(verdict)
         limit = None if verdict.limit is None else int(verdict.limit)
         self.emit(GuardNote(verdict.guard, verdict.text, verdict.count, limit))
+
+    def close(self) -> None:
+        """The turn is over: book it, and let its gauges stand still."""
+        if self.closed:
+            raise RuntimeError("a turn ends once")
+        self.closed = True
+        self.stopwatch.stop()
+        self.world.book(self.usage, self.cost)
 
     def trip(self, stop: Verdict) -> None:
         """Show the user what ends the turn."""

@@ -277,3 +277,15 @@ async def test_a_call_that_cannot_work_is_not_asked_about(tmp_path: Any) -> None
     assert (result.status, approver.asked) == ("ok", [])
     assert table.of(ToolCallFinished)[0].kind == "edit_mismatch"
     assert "approval_requested" not in table.types
+
+
+async def test_the_gauges_of_a_finished_turn_stand_still_and_the_session_counts_it_once() -> None:
+    table = Table(ScriptedModel(["a", "b"], usage=Usage(10, 5)))
+    await table.play()
+    before = table.agent.gauges()
+    table.clock.advance(50)
+    assert table.agent.gauges() == before
+    session = next(counter for counter in table.agent.counters() if counter.name == "session tokens")
+    assert session.count == table.agent.session_usage.total == 15
+    await table.play()
+    assert table.agent.session_usage.total == 30
