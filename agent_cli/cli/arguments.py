@@ -16,6 +16,7 @@ from agent_cli.text import Catalog
 PROGRAM = "agent-cli"
 COMMANDS = ("config", "doctor")
 NEWEST = ""
+MAX_JOBS = 64
 OUTPUT_FORMATS = ("text", "json", "stream-json")
 _SHORT = {"model": "-m"}
 _METAVARS = {
@@ -37,12 +38,16 @@ _VALUES = {
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """What was typed. ``flags`` are settings by name, as texts. ``resume`` is ``None``, or which
-    session to take up: an id or name, or ``NEWEST`` for this folder's newest."""
+    """What was typed. ``flags`` are settings by name, as texts. ``batch`` is a file of questions,
+    ``output`` one for results. ``resume`` is ``None``, or which session to take up: an id or name, or
+    ``NEWEST`` for this folder's newest."""
 
     prompt: str | None = None
     once: bool = False
     output_format: str = "text"
+    batch: str = ""
+    output: str = ""
+    jobs: int = 1
     resume: str | None = None
     store: bool = True
     plain: bool = False
@@ -77,10 +82,15 @@ def parse(argv: Sequence[str], catalog: Catalog) -> Arguments:
         raise ConfigError(catalog("cli.command_first", command=read.prompt))
     if read.output_format != "text" and not read.once:
         raise ConfigError(catalog("cli.format_needs_print"))
+    if read.batch and (read.prompt is not None or read.once):
+        raise ConfigError(catalog("cli.batch_alone"))
     return Arguments(
         prompt=read.prompt,
         once=read.once,
         output_format=read.output_format,
+        batch=read.batch,
+        output=read.output,
+        jobs=read.jobs,
         resume=NEWEST if read.newest else read.resume,
         store=read.store,
         plain=read.plain,
@@ -158,6 +168,9 @@ def add_switches(parser: argparse.ArgumentParser, catalog: Catalog) -> None:
         metavar="|".join(OUTPUT_FORMATS),
         help=catalog("cli.help_output_format"),
     )
+    parser.add_argument("--batch", default="", metavar="FILE", help=catalog("cli.help_batch"))
+    parser.add_argument("--output", default="", metavar="FILE", help=catalog("cli.help_output"))
+    parser.add_argument("--jobs", type=_jobs, default=1, metavar="N", help=catalog("cli.help_jobs"))
     switch("-q", "--quiet", dest="quiet")
     switch("-c", "--continue", dest="newest")
     parser.add_argument(
@@ -191,6 +204,13 @@ def add_settings(parser: argparse.ArgumentParser, catalog: Catalog) -> None:
         "--yolo", dest="approve", action="store_const", const="all", help=catalog("cli.help_yolo")
     )
     general.add_argument("--env-file", metavar="FILE", help=catalog("cli.help_env_file"))
+
+
+def _jobs(text: str) -> int:
+    count = int(text)
+    if not 1 <= count <= MAX_JOBS:
+        raise argparse.ArgumentTypeError(f"{text} is not between 1 and {MAX_JOBS}")
+    return count
 
 
 def _metavar(setting: Setting) -> str:

@@ -75,6 +75,10 @@ class Program:
         from agent_cli.cli.wiring import Wiring  # noqa: PLC0415  (--help and mistakes need none of it)
 
         wiring = Wiring(arguments, settings, self._catalog, self.folder, self._environ, self._complain)
+        if arguments.batch:
+            from agent_cli.cli.many import answer_all  # noqa: PLC0415  (likewise)
+
+            return answer_all(wiring)
         if arguments.once:
             from agent_cli.cli.once import answer  # noqa: PLC0415  (no prompt_toolkit for a script)
 

@@ -102,8 +102,9 @@ class Wiring:
     def new_session(self) -> Session:
         return self.store.create(self.folder) if self.stores else Session.in_memory()
 
-    def agent(self, model: ChatModel | None = None) -> Agent:
-        """An agent for a run without a person: a terminal sets its own approver.
+    def agent(self, model: ChatModel | None = None, session: Session | None = None) -> Agent:
+        """An agent for a run without a person (a terminal sets its own approver), on the model and the
+        session that are given or those that the settings and arguments name.
 
         Raises ``ConfigError`` when the settings name no usable model or tools."""
         approver: Approver = AllowAll() if self.settings.approve == "all" else NobodyToAsk()
@@ -113,7 +114,7 @@ class Wiring:
             system=self.system_prompt(),
             limits=self.settings.limits,
             approver=approver,
-            session=self.session(),
+            session=session or self.session(),
         )
 
     def tools(self) -> ToolRegistry:

@@ -131,3 +131,21 @@ def test_our_tools_and_modules_load_in_a_folder_that_has_its_own(tmp_path: Path)
         (tmp_path / path).write_text("raise SystemExit('the wrong one')\n")
     ended = run_program("-q", "-p", "what is 12*7", *PRACTICE, folder=tmp_path)
     assert (ended.code, ended.out, ended.err) == (0, "12*7 = 84\n", "")
+
+
+def test_a_batch_that_was_killed_is_taken_up_where_it_was(tmp_path: Path) -> None:
+    lines = ["what is 1+1", "what is 2+2", "drill long", "what is 3+3"]
+    (tmp_path / "q.txt").write_text("\n".join(lines))
+    results = tmp_path / "r.jsonl"
+    once = ("--batch", "q.txt", "--output", "r.jsonl", *PRACTICE)
+    program = subprocess.Popen(
+        command(*once), cwd=tmp_path, env=environment(tmp_path), stderr=subprocess.DEVNULL
+    )
+    with program:
+        while not results.exists() or results.read_text().count("\n") < 2:
+            assert program.poll() is None
+        program.kill()
+    kept = results.read_text()
+    assert run_program(*once, folder=tmp_path).code == 0
+    assert results.read_text().startswith(kept)
+    assert [json.loads(line)["prompt"] for line in results.read_text().splitlines()] == lines
