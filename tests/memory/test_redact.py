@@ -99,10 +99,15 @@ def test_other_names(name: str) -> None:
 
 
 def test_values_of_secret_looking_variables_are_hidden_and_short_ones_are_not() -> None:
-    redactor = Redactor.from_environ(
-        {"MY_TOKEN": "correct horse battery", "A_KEY": "1234567", "PWD": "/home/bob"}
-    )
+    environ = {
+        "MY_TOKEN": "correct horse battery",
+        "A_KEY": "1234567",
+        "B_KEY": "12345678",
+        "PWD": "/home/bob",
+    }
+    redactor = Redactor.from_environ(environ)
     assert redactor.text("correct horse battery, 1234567, /home/bob") == "****tery, 1234567, /home/bob"
+    assert redactor.text("12345678") == "****"
 
 
 @pytest.mark.parametrize(("secret", "masked"), [("a" * 11, "****"), ("b" * 8 + "1234", "****1234")])

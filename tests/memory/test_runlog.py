@@ -183,6 +183,7 @@ async def test_runs_are_found_by_part_of_their_id_and_pruned_by_age(tmp_path: Pa
     assert store.find(ids[1][:8]).run_id == ids[1]
     with pytest.raises(StorageError, match="no run"):
         store.find("nothing")
+    assert store.prune(older_than_days=3, now=recording.clock.wall()) == []
     gone = store.prune(older_than_days=1.5, now=recording.clock.wall())
     assert [file.run_id for file in gone] == [ids[1], ids[0]]
     assert store.prune(older_than_days=0, now=recording.clock.wall(), keep=1) == []

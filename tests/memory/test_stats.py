@@ -83,7 +83,7 @@ def test_models_are_told_apart() -> None:
 
 
 def test_suggested_limits_lie_just_above_p99_of_the_answered_turns() -> None:
-    runs = [run(number) for number in range(1, 101)] + [run(12, "max_steps")] * 3 + [run(400, "loop")]
+    runs = [run(number) for number in range(1, 101)] + [run(110, "max_steps")] * 3 + [run(400, "loop")]
     suggestions = {item.limit: item for item in run_stats(runs).suggestions}
     assert suggestions["max_steps"] == Suggestion("max_steps", 110, 1, 104)
     assert suggestions["max_tokens"].value == 12_000

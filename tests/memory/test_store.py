@@ -185,6 +185,9 @@ def test_undo_is_undone_in_the_file_too(home: Home) -> None:
     play_turn(session, "two")
     taken = session.undo(first)
     assert taken[0] == UserMessage("two")
+    session.close()
+    session = home.reopened()
+    assert len(session.messages) == first
     session.conversation.append(UserMessage("three"))
     session.close()
     again = home.reopened()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_cli.memory.trimming import BULKY, Cut, Fitted, fit, render, stub, sum_tokens
+from agent_cli.memory.trimming import BULKY, NOTHING_CUT, Cut, Fitted, fit, render, stub, sum_tokens
 from agent_cli.messages import (
     AssistantMessage,
     Message,
@@ -93,6 +93,12 @@ def test_a_cut_survives_an_undo_at_any_group(messages: list[Message], window: in
     assert history_problems(render(kept, cut.before(len(kept)))) == []
 
 
+def test_a_cut_ends_where_the_history_was_taken_back_to() -> None:
+    cut = Cut(frozenset({2, 4}), frozenset({1, 3}), "summary")
+    assert cut.before(4) == Cut(frozenset({2}), frozenset({1, 3}), "summary")
+    assert cut.before(1) == NOTHING_CUT
+
+
 def fit_at(messages: list[Message], share: float) -> Fitted:
     """Fit a history that fills exactly this share of the window."""
     window = round(sum_tokens(messages, ESTIMATOR) / share)
@@ -137,6 +143,13 @@ def test_only_results_of_some_size_are_worth_a_stub(size: int, stubbed: int) -> 
     messages = [UserMessage("go"), *exchange(1, ("y\n" * size)[:size]), *exchange(2)]
     fitted = fit_at(messages, 0.81)
     assert (fitted.stubbed_results, fitted.dropped_turns) == (stubbed, 1 - stubbed)
+
+
+def test_a_result_that_was_left_out_in_the_end_does_not_count_as_stubbed() -> None:
+    messages = [UserMessage("go"), *exchange(1, "y\n" * 2_000), *exchange(2, "z" * 9_000)]
+    fitted = fit(messages, window=100, estimator=ESTIMATOR)
+    assert (fitted.stubbed_results, fitted.dropped_turns) == (0, 1)
+    assert fitted.cut == Cut(dropped=frozenset({1, 2}))
 
 
 def test_no_more_results_are_stubbed_than_needed() -> None:
