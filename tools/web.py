@@ -15,7 +15,9 @@ from tools.http_client import Reach, Response, get
 from tools.text_file import detect
 
 _SECONDS = 20.0
+_MAX_BYTES = 2 * 2**20
 _MAX_REDIRECTS = 5
+_HOST = re.compile(r"[a-z0-9._:-]+", re.IGNORECASE)
 _SAFE = "%/:=&?~+!$,;'@()*[]|"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TEXT_TYPE = re.compile(r"text/.*|application/(?:.*\+)?(?:json|xml)|application/(?:javascript|x-ndjson|yaml)")
@@ -33,11 +35,17 @@ class WebTool:
     """``fetch_url``. ``allowed`` decides which addresses may be reached, also after redirects."""
 
     def __init__(
-        self, allowed: Allowed = is_public, look_up: Resolve = resolve, seconds: float = _SECONDS
+        self,
+        allowed: Allowed = is_public,
+        look_up: Resolve = resolve,
+        *,
+        seconds: float = _SECONDS,
+        max_bytes: int = _MAX_BYTES,
     ) -> None:
         self._allowed = allowed
         self._look_up = look_up
         self._seconds = seconds
+        self._max_bytes = max_bytes
 
     def tool(self) -> Tool:
         return tool(self.fetch_url, target="url", backend=_host)
@@ -45,7 +53,7 @@ class WebTool:
     def fetch_url(self, url: Annotated[str, "http or https"], context: ToolContext) -> ToolResult:
         """Fetch a web page or text file over HTTP and return it as text (Markdown)."""
         seconds = min(self._seconds, context.timeout or self._seconds)
-        reach = Reach(seconds, allowed=self._allowed, look_up=self._look_up, cancelled=context.cancelled)
+        reach = Reach(seconds, self._max_bytes, self._allowed, self._look_up, context.cancelled)
         response = self._follow(url.strip(), reach)
         _expect_success(response)
         _expect_text(response)
@@ -82,7 +90,7 @@ def checked_url(url: str) -> str:
         host, port = (parts.hostname or "").encode("idna").decode("ascii"), parts.port
     except (ValueError, UnicodeError) as error:
         raise ToolError("invalid_arguments", f"{url[:200]!r} is no valid URL: {error}.") from None
-    if parts.scheme not in {"http", "https"} or not host:
+    if parts.scheme not in {"http", "https"} or not _HOST.fullmatch(host):
         raise ToolError("invalid_arguments", f"{url[:200]!r}: only full http and https URLs can be fetched.")
     if parts.username or parts.password:
         raise ToolError("invalid_arguments", "The URL holds a user name or password, which is never sent.")

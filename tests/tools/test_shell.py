@@ -22,7 +22,6 @@ from tools.process_tree import processes
 from tools.shell import ShellTools
 from tools.workspace import Workspace
 
-
 pytestmark = pytest.mark.skipif(not processes(), reason="processes are counted in /proc, which is not here")
 
 
@@ -157,7 +156,7 @@ STUBBORN = {
 async def test_cancelling_returns_within_200_ms_and_leaves_nothing_alive_after_a_second(
     registry: ToolRegistry, name: str
 ) -> None:
-    command, mark = STUBBORN[name], f"71.{list(STUBBORN).index(name)}"
+    command, mark = STUBBORN[name], f"7141.{list(STUBBORN).index(name)}"
     task = asyncio.create_task(
         registry.run(prepared(registry, "run_shell", command=command.format(mark=mark)))
     )
