@@ -15,7 +15,7 @@ from agent_cli.text import Catalog
 
 PROGRAM = "agent-cli"
 COMMANDS = ("config", "doctor")
-NEWEST = ""
+NEWEST, PICKED = "newest", "?"
 MAX_JOBS = 64
 OUTPUT_FORMATS = ("text", "json", "stream-json")
 _SHORT = {"model": "-m"}
@@ -39,8 +39,8 @@ _VALUES = {
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """What was typed. ``flags`` are settings by name, as texts. ``batch`` is a file of questions,
-    ``output`` one for results. ``resume`` is ``None``, or which session to take up: an id or name, or
-    ``NEWEST`` for this folder's newest."""
+    ``output`` one for results. ``resume`` is ``None``, or which session to take up: an id or name,
+    ``NEWEST`` for this folder's newest, or one ``PICKED`` from a list."""
 
     prompt: str | None = None
     once: bool = False
@@ -174,7 +174,7 @@ def add_switches(parser: argparse.ArgumentParser, catalog: Catalog) -> None:
     switch("-q", "--quiet", dest="quiet")
     switch("-c", "--continue", dest="newest")
     parser.add_argument(
-        "-r", "--resume", nargs="?", const=NEWEST, metavar="ID|NAME", help=catalog("cli.help_resume")
+        "-r", "--resume", nargs="?", const=PICKED, metavar="ID|NAME", help=catalog("cli.help_resume")
     )
     switch("--no-session", dest="store", on=False)
     switch("--plain", dest="plain")

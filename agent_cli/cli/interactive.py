@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent_cli.cli.arguments import PROGRAM
+from agent_cli.cli.resuming import taken_up
 from agent_cli.cli.wiring import Connected, Wiring, close
 from agent_cli.models.configured import PRACTICE, configured_model
 from agent_cli.terminal.repl import run_repl
@@ -21,6 +22,7 @@ def chat(wiring: Wiring) -> int:
         try:
             return await run_repl(services)
         finally:
+            services.agent.session.close()
             await close(services.agent.model)
 
     return asyncio.run(play())
@@ -32,7 +34,9 @@ def services_of(wiring: Wiring) -> Services:
     if settings.nothing_configured:
         settings = replace(settings, model=PRACTICE)
         notices.append(wiring.catalog("cli.practice_hint"))
-    agent = wiring.agent(configured_model(settings))
+    configured_model(settings)  # what is missing is told before a session is opened
+    session = wiring.session()
+    agent = wiring.agent(configured_model(taken_up(settings, session)), session)
 
     def warm_up() -> None:
         if isinstance(agent.model, Connected):
@@ -45,6 +49,7 @@ def services_of(wiring: Wiring) -> Services:
         agent.model = configured_model(replace(settings, model=name))
 
     def new_session() -> None:
+        agent.session.close()
         agent.session = wiring.new_session()
 
     def resume_command() -> str:
@@ -60,6 +65,7 @@ def services_of(wiring: Wiring) -> Services:
         first_prompt=wiring.arguments.prompt or "",
         approval=settings.approve,
         notices=tuple(notices),
+        store=wiring.store if wiring.stores else None,
         warm_up=warm_up,
         list_models=list_models,
         switch_model=switch_model,

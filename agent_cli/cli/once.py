@@ -31,6 +31,7 @@ def answer(wiring: Wiring) -> int:
         try:
             return await answer_once(agent, question, show, writer)
         finally:
+            agent.session.close()
             await close(agent.model)
 
     return asyncio.run(turn())

@@ -14,11 +14,12 @@ from typing import Protocol, runtime_checkable
 
 from agent_cli.agent import Agent
 from agent_cli.approval import AllowAll, Approver, NobodyToAsk
-from agent_cli.cli.arguments import NEWEST, Arguments
+from agent_cli.cli.arguments import NEWEST, PICKED, Arguments
+from agent_cli.cli.resuming import pick, taken_up
 from agent_cli.errors import ConfigError
 from agent_cli.memory.redact import Redactor
 from agent_cli.memory.session import Notice, Session
-from agent_cli.memory.store import SessionStore
+from agent_cli.memory.store import SessionInfo, SessionStore
 from agent_cli.models.base import ChatModel
 from agent_cli.models.configured import configured_model
 from agent_cli.settings import Settings
@@ -73,10 +74,10 @@ class Wiring:
 
     @cached_property
     def store(self) -> SessionStore:
-        key = self.settings.api_key
+        keys = [*self.settings.keys.values(), *filter(None, [self.settings.api_key])]
         return SessionStore(
             self.settings.home,
-            redactor=Redactor.from_environ(self.environ, [key.reveal()] if key else []),
+            redactor=Redactor.from_environ(self.environ, [key.reveal() for key in keys]),
             tell=self.tell_notice,
         )
 
@@ -91,13 +92,20 @@ class Wiring:
         wanted = self.arguments.resume
         if wanted is None or not self.stores:
             return self.new_session()
-        found = self.store.latest(self.folder) if wanted == NEWEST else self.store.find(wanted, self.folder)
-        if found is None:
-            raise ConfigError(self.catalog("cli.no_session_here"))
-        session = self.store.open(found)
+        session = self.store.open(self._wanted(wanted))
         for notice in session.notices:
             self.tell_notice(notice)
         return session
+
+    def _wanted(self, wanted: str) -> SessionInfo:
+        if wanted not in {NEWEST, PICKED}:
+            return self.store.find(wanted, self.folder)
+        here = self.store.sessions(self.folder)
+        if not here:
+            raise ConfigError(self.catalog("cli.no_session_here"))
+        if wanted == PICKED and len(here) > 1 and sys.stdin.isatty() and sys.stdout.isatty():
+            return pick(here, input, self.tell)
+        return here[0]
 
     def new_session(self) -> Session:
         return self.store.create(self.folder) if self.stores else Session.in_memory()
@@ -108,13 +116,17 @@ class Wiring:
 
         Raises ``ConfigError`` when the settings name no usable model or tools."""
         approver: Approver = AllowAll() if self.settings.approve == "all" else NobodyToAsk()
+        if session is None and model is None:
+            configured_model(self.settings)  # what is missing is told before a session is opened
+        session = session or self.session()
+        settings = taken_up(self.settings, session)
         return Agent(
-            model=model or configured_model(self.settings),
+            model=model or configured_model(settings),
             tools=self.tools(),
             system=self.system_prompt(),
-            limits=self.settings.limits,
+            limits=settings.limits,
             approver=approver,
-            session=session or self.session(),
+            session=session,
         )
 
     def tools(self) -> ToolRegistry:

@@ -6,7 +6,15 @@ import re
 
 import pytest
 
-from agent_cli.cli.arguments import NEWEST, Arguments, build_parser, parse, read_command, wished_language
+from agent_cli.cli.arguments import (
+    NEWEST,
+    PICKED,
+    Arguments,
+    build_parser,
+    parse,
+    read_command,
+    wished_language,
+)
 from agent_cli.cli.program import run
 from agent_cli.errors import ConfigError
 from agent_cli.limits import FIELD_NAMES
@@ -55,7 +63,7 @@ def test_every_limit_has_a_flag_that_takes_a_number_or_off() -> None:
 
 def test_resume_takes_an_id_or_the_newest() -> None:
     assert parsed("-r", "abc").resume == "abc"
-    assert parsed("-p", "q", "-r").resume == NEWEST
+    assert parsed("-p", "q", "-r").resume == PICKED
     assert parsed("-c").resume == NEWEST
     assert parsed().resume is None
 
