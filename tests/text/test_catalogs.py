@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -95,19 +95,22 @@ def test_chinese_counts_too() -> None:
     assert Catalog("zh").counted("footer.steps", 1) == "1 步"
 
 
-def _calls_with_keys() -> Iterator[tuple[str, ast.Call, str]]:
+@cache
+def _calls_with_keys() -> list[tuple[str, ast.Call, str]]:
     """Every call in the package whose first argument is a literal ``"area.key"`` of a known area."""
+    found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], ast.Constant):
                 continue
             key = node.args[0].value
             if isinstance(key, str) and KEY.fullmatch(key) and key.partition(".")[0] in AREAS:
-                yield f"{path.relative_to(PACKAGE)}:{node.lineno}", node, key
+                found.append((f"{path.relative_to(PACKAGE)}:{node.lineno}", node, key))
+    return found
 
 
 def test_the_program_asks_only_for_texts_that_exist() -> None:
-    calls = list(_calls_with_keys())
+    calls = _calls_with_keys()
     assert len(calls) > 20
     assert {(where, key) for where, _, key in calls if key not in ENGLISH} == set()
 
