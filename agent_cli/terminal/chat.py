@@ -37,6 +37,9 @@ class Chat:
         self.known_models: list[str] = []
         self.approver = SessionApprover(view.ask, services.approval)
         self.agent.approver = self.approver
+        self.idle = asyncio.Event()
+        """Set while no job runs and no message waits."""
+        self.idle.set()
         self._job: asyncio.Task[None] | None = None
         self._interrupted = False
         self._client = asyncio.get_running_loop().create_future()
@@ -70,13 +73,17 @@ class Chat:
             return False
         if not self._interrupted:
             self._interrupted = True
-            if self.agent.running:
-                self.agent.interrupt()
-            else:
-                self._job.cancel()
+            asyncio.get_running_loop().call_soon(self._stop_job)
             self.view.restore("\n".join(self.queue))
             self.queue.clear()
         return True
+
+    def _stop_job(self) -> None:
+        """Not before the job's first step: a task that never began could not clean up."""
+        if self.agent.running:
+            self.agent.interrupt()
+        elif self._job:
+            self._job.cancel()
 
     def unqueue(self) -> str:
         """Take the newest waiting message back."""
@@ -103,6 +110,7 @@ class Chat:
         """Make ``work`` the running job. ``reason`` tells what is waited for, if it is not a turn."""
         assert self._job is None, "one job at a time"
         self._interrupted = False
+        self.idle.clear()
         self._job = asyncio.create_task(self._run(work))
         self.view.busy(reason)
 
@@ -124,9 +132,14 @@ class Chat:
             asyncio.get_running_loop().call_soon(self._send_next)
 
     def _send_next(self) -> None:
-        if self.queue and not self.busy:
+        if self.busy:
+            return
+        if self.queue:
             text = self.queue.popleft()
             self.ask_model(text, text)
+        else:
+            self.idle.set()
+            self.view.refresh()
 
     async def _turn(self, events: AsyncIterator[Event], text: str) -> None:
         """Show one turn. A turn that was stopped before any reply gives its text back."""

@@ -78,7 +78,8 @@ class PlainView:
             self.say([line(self._text("terminal.not_sent", text=one_line(text)))])
 
     def refresh(self) -> None:
-        """There is nothing that moves."""
+        """Nothing moves here; when all is done it is the person's turn."""
+        self._prompt()
 
     def ring(self) -> None:
         self._write("\a")
@@ -118,23 +119,35 @@ class PlainView:
             self._prompt()
 
     async def run(self) -> None:
-        """Read and answer lines until the input ends or :meth:`leave`. What was typed ahead is still done."""
+        """Read and answer lines until the input ends or :meth:`leave`.
+
+        A person may type while a turn runs; a pipe is read line by line, each when the one before is done.
+        """
         threading.Thread(target=self._read, args=(asyncio.get_running_loop(),), daemon=True).start()
         leaving = asyncio.create_task(self._left.wait())
         while not self._left.is_set():
+            if not self._asks:
+                await self._until_idle()
             self._prompt()
             reading = asyncio.create_task(self._lines.get())
             await asyncio.wait({reading, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            typed = reading.result() if reading.done() else None
-            reading.cancel()
             self._prompting = False
-            if typed is None:
+            if not reading.done():
+                reading.cancel()
+            elif (typed := reading.result()) is None:
+                await self._until_idle()
                 break
-            self._take(typed)
-        while self.chat.busy or self.chat.queue:
-            if self._left.is_set():
-                break
-            await asyncio.wait({leaving}, timeout=0.05)
+            else:
+                self._take(typed)
+        leaving.cancel()
+        if self._asks:
+            self._write("\n")
+
+    async def _until_idle(self) -> None:
+        idle = asyncio.create_task(self.chat.idle.wait())
+        leaving = asyncio.create_task(self._left.wait())
+        await asyncio.wait({idle, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        idle.cancel()
         leaving.cancel()
 
     def _take(self, typed: str) -> None:

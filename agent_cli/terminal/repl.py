@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from typing import TextIO
 
 from prompt_toolkit.input.defaults import create_input
@@ -16,7 +17,6 @@ from agent_cli import __version__
 from agent_cli.terminal.chat import Chat
 from agent_cli.terminal.commands import all_commands
 from agent_cli.terminal.commands.conversation import show_history
-from agent_cli.terminal.lines import Line, line
 from agent_cli.terminal.live_view import LiveView
 from agent_cli.terminal.output import BurstOutput, reflows
 from agent_cli.terminal.plain_view import PlainView
@@ -34,9 +34,7 @@ async def run_repl(services: Services) -> int:
     view: LiveView | PlainView = _plain_view(services) if wants_plain(services) else _live_view(services)
     view.chat = chat = Chat(services, view, all_commands())
     with _signals(view.stop, view.leave), stderr_as_lines(view.say):
-        chat.say_lines(*greeting(services))
-        if services.agent.conversation.messages:
-            show_history(chat, RECALLED)
+        greet(chat)
         chat.warm_up()
         if services.first_prompt:
             chat.submit(services.first_prompt)
@@ -54,6 +52,8 @@ def wants_plain(services: Services) -> bool:
 
 
 def _plain_view(services: Services) -> PlainView:
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
     fit = fitting(sys.stdout.encoding)
     return PlainView(services, sys.stdin, sys.stdout, asks=sys.stdin.isatty(), fit=fit)
 
@@ -69,17 +69,16 @@ def _live_view(services: Services) -> LiveView:
     )
 
 
-def greeting(services: Services) -> list[Line]:
-    """Who answers, how to get help, and what has to be known from the start."""
-    say, model = services.catalog, services.agent.model
-    hello = say(
-        "terminal.hello", version=__version__, model=one_line(model.name), endpoint=one_line(model.endpoint)
-    )
-    return [
-        line(("bold", hello)),
-        line(("dim", say("terminal.hello_keys"))),
-        *(line(("warn", one_line(notice))) for notice in services.notices),
-    ]
+def greet(chat: Chat) -> None:
+    """Who answers, how to get help, what has to be known from the start, and what was said last."""
+    services, model = chat.services, chat.agent.model
+    names = {"model": one_line(model.name), "endpoint": one_line(model.endpoint)}
+    chat.say(chat.text("terminal.hello", version=__version__, **names), "bold")
+    chat.say(chat.text("terminal.hello_keys"), "dim")
+    for notice in services.notices:
+        chat.say(one_line(notice), "warn")
+    if chat.agent.conversation.messages:
+        show_history(chat, RECALLED)
 
 
 def say_goodbye(services: Services, stream: TextIO) -> None:

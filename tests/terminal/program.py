@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_cli.agent import Agent
+from agent_cli.cli.streams import flush_streams, prepare_streams
 from agent_cli.errors import ModelError
 from agent_cli.messages import AssistantMessage, Message, UserMessage
 from agent_cli.models.base import Completed, ToolSchema
@@ -76,6 +77,7 @@ def reply(messages: Sequence[Message], tools: Sequence[ToolSchema], options: Map
 
 
 def main() -> None:
+    prepare_streams()
     home = os.environ.get("AGENT_HOME")
     agent = Agent(model=ScriptedModel(reply, chunk=7), tools=ToolRegistry([nap, look, run_shell]))
     services = Services(
@@ -87,7 +89,7 @@ def main() -> None:
         resume_command=lambda: "agent-cli --resume x" if len(agent.conversation) else "",
     )
     code = asyncio.run(run_repl(services))
-    sys.stdout.flush()
+    flush_streams()
     os._exit(code)
 
 

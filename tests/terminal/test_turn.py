@@ -198,3 +198,13 @@ async def test_ctrl_c_while_the_client_loads_gives_the_text_back() -> None:
         loaded.set()
         stage.type("\r")
         await stage.until("You said: hello")
+
+
+async def test_a_turn_stopped_in_its_very_first_moment_gives_its_text_back() -> None:
+    async with Stage() as stage:
+        stage.chat.submit("hello")
+        assert stage.chat.interrupt()
+        await stage.idle()
+        assert stage.view.entry.text == "hello"
+        await stage.ask(" again")
+        assert stage.agent.messages[-1]["content"] == "You said: hello again"
