@@ -94,6 +94,11 @@ class Assembly:
             if index is None or index == self._choice_index:
                 self._add_choice(choice)
 
+    def close_document(self) -> None:
+        """The answer was one document: its message is whole, whether it says why it ended or not."""
+        if self.ending is None and self._message:
+            self.ending = "stop"
+
     def parts(self) -> list[StreamPart]:
         """What can be shown since the last time, neighbours joined."""
         parts: list[StreamPart] = []

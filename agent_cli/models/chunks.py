@@ -77,6 +77,16 @@ def is_error(chunk: Mapping[str, Any], name: str = "") -> bool:
     return chunk.get("object") == "error" or (has_words and has_code)
 
 
+def is_damaged_in_text_only(chunk: Mapping[str, Any]) -> bool:
+    """Whether replaced bytes stand in text that is only shown: not in calls, keys or finish reasons."""
+    shown = {"content", "refusal", *REASONING_FIELDS}
+    for choice in choices(chunk):
+        rest = {key: value for key, value in delta_of(choice).items() if key not in shown}
+        if "\ufffd" in json.dumps([rest, {**choice, "delta": None}], ensure_ascii=False):
+            return False
+    return "\ufffd" not in json.dumps({**chunk, "choices": None}, ensure_ascii=False)
+
+
 def choices(chunk: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = chunk.get("choices")
     return [choice for choice in found if isinstance(choice, dict)] if isinstance(found, list) else []
@@ -103,7 +113,7 @@ def content_of(content: object) -> tuple[str, str]:
         if isinstance(block, str):
             texts.append(block)
         elif isinstance(block, Mapping):
-            if block.get("type") in {"thinking", "reasoning"}:
+            if block.get("type") in ("thinking", "reasoning"):
                 inner = block.get("thinking") or block.get("reasoning") or block.get("text")
                 thoughts.append(content_of(inner)[0])
             elif isinstance(block.get("text"), str):

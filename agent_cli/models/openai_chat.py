@@ -156,6 +156,8 @@ class OpenAIChatModel:
                 if decoder.assembly.useful != useful:
                     useful = decoder.assembly.useful
                     deadline = None if idle is None else clock() + idle
+                if decoder.done and not decoder.is_complete:
+                    break
                 if decoder.is_complete:
                     rest = LINGER if decoder.done else AFTER_FINISH
                     deadline = clock() + (rest if idle is None else min(rest, idle))

@@ -14,11 +14,12 @@ from typing import Any
 from agent_cli.errors import ModelError
 from agent_cli.models import chunks
 from agent_cli.models.assembly import Assembly, ReplyContext
-from agent_cli.models.base import StreamPart
+from agent_cli.models.base import Completed, StreamPart
 from agent_cli.models.sse import MAX_EVENT_BYTES, Event, EventDecoder, EventTooLargeError
 
 _DONE = frozenset({"[DONE]", '"[DONE]"', "DONE", "[done]"})
 _PAGE_BYTES = 20_000
+_BOM = b"\xef\xbb\xbf"
 
 
 class _Body(Enum):
@@ -46,6 +47,7 @@ class ReplyDecoder:
         self._body = _Body.UNKNOWN
         self._events = EventDecoder()
         self._seen_event = False
+        self._damaged = False
         self._begins = b""
         self._collected: list[bytes] = []
         self._size = 0
@@ -74,15 +76,17 @@ class ReplyDecoder:
         elif self._body is _Body.PAGE:
             raise self._classify(self._text())
         self._check_ending()
-        return self.assembly.finish()
+        parts = self.assembly.finish()
+        if self._damaged and _has_damaged_calls(parts[-1]):
+            raise _broken("the server sent bytes that are not UTF-8")
+        return parts
 
     def _look(self, received: bytes) -> bytes:
-        """Tell the kind of the body from its first character; returns all bytes so far."""
-        received = b"".join([*self._collected, received])
-        begun = received.removeprefix(b"\xef\xbb\xbf").lstrip()
-        self._collected.clear()
-        if not begun or b"\xef\xbb\xbf".startswith(begun):
-            self._collected.append(received)
+        """Tell the kind of the body from its first character; returns all bytes that count."""
+        received = (self._begins + received).lstrip()
+        begun = received.removeprefix(_BOM).lstrip()
+        if not begun or _BOM.startswith(begun):
+            self._begins = received
             return b""
         self._begins = begun[:1]
         if begun.startswith(b"<"):
@@ -100,6 +104,7 @@ class ReplyDecoder:
         elif self._size > MAX_EVENT_BYTES:
             raise _broken(f"the answer is larger than {MAX_EVENT_BYTES} bytes")
         self._collected.append(received)
+        self.assembly.useful += 1
 
     def _text(self) -> str:
         return b"".join(self._collected).decode("utf-8-sig", "replace").strip()
@@ -114,32 +119,37 @@ class ReplyDecoder:
             if event.data in _DONE:
                 self.done = True
             elif not self.done:
-                self._add_text(event.data, event.name)
+                self._add_event(event)
 
     def _read_document(self) -> None:
         """A JSON answer to a request for a stream: a completion, an error, or events after all."""
         document = b"".join(self._collected)
         try:
-            values = chunks.payloads(document.decode("utf-8-sig", "replace"))
+            values = chunks.payloads(document.decode("utf-8-sig"))
         except ValueError:
             self._take(lambda: self._events.feed(document))
             self._take(self._events.close)
         else:
-            self._add_values(values)
+            self._add_values(values, Event(""))
+            self.assembly.close_document()
 
-    def _add_text(self, text: str, name: str = "") -> None:
+    def _add_event(self, event: Event) -> None:
         try:
-            values = chunks.payloads(text, name)
+            values = chunks.payloads(event.data, event.name)
         except ValueError:
             if self.is_complete:
                 return
             raise _broken("the server sent something that is not JSON") from None
-        self._add_values(values, name)
+        self._add_values(values, event)
 
-    def _add_values(self, values: list[Any], name: str = "") -> None:
+    def _add_values(self, values: list[Any], event: Event) -> None:
         for value in values:
             if isinstance(value, dict):
-                self._add(chunks.unwrapped(value), name)
+                if event.damaged:
+                    self._damaged = True
+                    if not chunks.is_damaged_in_text_only(value):
+                        raise _broken("the server sent bytes that are not UTF-8")
+                self._add(chunks.unwrapped(value), event.name)
 
     def _add(self, chunk: Mapping[str, Any], name: str) -> None:
         if chunks.is_error(chunk, name):
@@ -166,6 +176,11 @@ class ReplyDecoder:
                 "Check LLM_BASE_URL: is /v1 missing at its end?",
             )
         raise _broken("the stream ended without a finish reason")
+
+
+def _has_damaged_calls(part: StreamPart) -> bool:
+    """Whether a call, perhaps read out of the text, holds a replaced byte."""
+    return isinstance(part, Completed) and any("\ufffd" in call.arguments for call in part.message.tool_calls)
 
 
 def _broken(what: str) -> ModelError:

@@ -14,10 +14,12 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class Event(NamedTuple):
-    """One event: its data, decoded, and its ``event:`` name (mostly empty)."""
+    """One event: its data, decoded, and its ``event:`` name (mostly empty). ``damaged`` tells that
+    the data was not UTF-8: U+FFFD stands where bytes were wrong."""
 
     data: str
     name: str = ""
+    damaged: bool = False
 
 
 class EventTooLargeError(ValueError):
@@ -87,9 +89,12 @@ class EventDecoder:
         if self._data:
             data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
             self._data = []
-            text = data.decode("utf-8", "replace").strip()
+            try:
+                text, damaged = data.decode().strip(), False
+            except UnicodeDecodeError:
+                text, damaged = data.decode("utf-8", "replace").strip(), True
             if text:
-                events.append(Event(text, self._name))
+                events.append(Event(text, self._name, damaged))
         self._name = ""
 
 

@@ -155,6 +155,34 @@ def test_a_whole_completion_in_answer_to_a_stream_is_read(content_type: str, ind
     assert (reply.shown, reply.completed.usage) == ("hello", Usage(11, 5))
 
 
+def test_a_whole_completion_need_not_say_why_it_ended() -> None:
+    assert decode('{"choices": [{"message": {"content": "hello"}}]}').shown == "hello"
+
+
+def test_white_space_before_a_document_is_passed_over() -> None:
+    assert decode(*([" \n"] * 50), json.dumps(COMPLETION)).shown == "hello"
+
+
+@pytest.mark.parametrize(
+    "content", ["a\xff", '<tool_call>{"name": "list_files", "arguments": {}}</tool_call>']
+)
+def test_bytes_that_are_no_text_may_stand_in_text_only(content: str) -> None:
+    damaged = event({"content": content}).encode("latin-1").replace(b"\\u00ff", b"\xff")
+    assert decode(damaged, END).message
+
+
+def test_bytes_that_are_no_text_in_a_call_break_the_stream() -> None:
+    call = event({"tool_calls": [entry("get_weather", '{"city":"Os@lo"}', index=0)]}).encode()
+    error = failure(call.replace(b"@", b"\xff"), END)
+    assert (error.kind, error.transient) == ("broken_stream", True)
+
+
+def test_bytes_that_are_no_text_in_a_leaked_call_break_the_stream() -> None:
+    words = '<tool_call>{"name": "get_weather", "arguments": {"city": "Os@lo"}}</tool_call>'
+    error = failure(event({"content": words}).encode().replace(b"@", b"\xff"), END)
+    assert (error.kind, error.transient) == ("broken_stream", True)
+
+
 def test_a_whole_completion_in_an_envelope_is_read() -> None:
     assert decode(json.dumps({"data": COMPLETION, "success": True})).shown == "hello"
 
