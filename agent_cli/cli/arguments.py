@@ -14,7 +14,7 @@ from agent_cli.settings import TABLE, Setting
 from agent_cli.text import Catalog
 
 PROGRAM = "agent-cli"
-COMMANDS = ("config", "doctor")
+COMMANDS = ("config", "doctor", "sessions", "runs")
 NEWEST, PICKED = "newest", "?"
 MAX_JOBS = 64
 OUTPUT_FORMATS = ("text", "json", "stream-json")
@@ -56,7 +56,7 @@ class Arguments:
     flags: Mapping[str, str | None] = field(default_factory=dict)
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """Raises instead of printing and leaving."""
 
     def error(self, message: str) -> NoReturn:
@@ -77,7 +77,7 @@ def parse(argv: Sequence[str], catalog: Catalog) -> Arguments:
     parser = build_parser(catalog)
     read, unknown = parser.parse_known_args(argv)
     if unknown:
-        raise ConfigError(_about_unknown(unknown[0], parser, catalog))
+        raise ConfigError(about_unknown(unknown[0], parser, catalog))
     if read.prompt in COMMANDS:
         raise ConfigError(catalog("cli.command_first", command=read.prompt))
     if read.output_format != "text" and not read.once:
@@ -100,41 +100,6 @@ def parse(argv: Sequence[str], catalog: Catalog) -> Arguments:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command beside the chat: what to do, and how."""
-
-    action: str
-    switches: frozenset[str]
-    flags: Mapping[str, str | None]
-
-
-def read_command(
-    name: str, actions: Sequence[str], argv: Sequence[str], catalog: Catalog, switches: Sequence[str] = ()
-) -> Command:
-    """``agent-cli NAME [ACTION] …``; the first of ``actions``, if there are any, is the default.
-
-    Raises ``ConfigError`` with one line, and ``SystemExit`` after ``--help``."""
-    parser = _Parser(
-        f"{PROGRAM} {name}",
-        description=catalog(f"cli.about_{name}"),
-        allow_abbrev=False,
-        formatter_class=_HelpFormatter,
-    )
-    if actions:
-        parser.add_argument(
-            "action", nargs="?", choices=actions, default=actions[0], metavar="|".join(actions)
-        )
-    for switch in switches:
-        parser.add_argument(f"--{switch}", action="store_true", help=catalog(f"cli.help_{name}_{switch}"))
-    add_settings(parser, catalog)
-    read, unknown = parser.parse_known_args(argv)
-    if unknown:
-        raise ConfigError(_about_unknown(unknown[0], parser, catalog))
-    chosen = frozenset(switch for switch in switches if getattr(read, switch))
-    return Command(read.action if actions else "", chosen, settings_flags(read))
-
-
 def settings_flags(read: argparse.Namespace) -> dict[str, str | None]:
     """The flags that are settings, by the setting's name; shared by all commands."""
     names = ("env_file", *(setting.name for setting in TABLE if setting.flag))
@@ -142,12 +107,12 @@ def settings_flags(read: argparse.Namespace) -> dict[str, str | None]:
 
 
 def build_parser(catalog: Catalog) -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         PROGRAM,
         description=catalog("cli.description"),
         epilog=catalog("cli.epilog"),
         allow_abbrev=False,
-        formatter_class=_HelpFormatter,
+        formatter_class=HelpFormatter,
     )
     parser.add_argument("prompt", nargs="?", metavar="PROMPT", help=catalog("cli.help_prompt"))
     add_switches(parser, catalog)
@@ -221,7 +186,7 @@ def _escaped(text: str) -> str:
     return text.replace("%", "%%")
 
 
-def _about_unknown(argument: str, parser: argparse.ArgumentParser, catalog: Catalog) -> str:
+def about_unknown(argument: str, parser: argparse.ArgumentParser, catalog: Catalog) -> str:
     name = argument.partition("=")[0]
     if not name.startswith("-"):
         return catalog("cli.one_prompt", argument=argument)
@@ -230,7 +195,7 @@ def _about_unknown(argument: str, parser: argparse.ArgumentParser, catalog: Cata
     return catalog("cli.unknown_near" if near else "cli.unknown_option", option=name, near="".join(near))
 
 
-class _HelpFormatter(argparse.HelpFormatter):
+class HelpFormatter(argparse.HelpFormatter):
     """Two even columns."""
 
     def __init__(self, prog: str) -> None:

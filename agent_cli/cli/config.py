@@ -8,18 +8,18 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from agent_cli.cli.arguments import read_command
+from agent_cli.cli.command import Grammar, read_command
 from agent_cli.errors import ConfigError
 from agent_cli.settings import HOME_VARIABLE, TABLE, Settings, load, places
 from agent_cli.text import Catalog
 
-ACTIONS = ("show", "check", "edit", "path", "example")
+GRAMMAR = Grammar("config", ("show", "check", "edit", "path", "example"))
 _DEFAULT_EDITOR = "vi"
 
 
 def run_config(argv: Sequence[str], catalog: Catalog, environ: Mapping[str, str], folder: Path) -> int:
     """Raises ``ConfigError`` with every problem of the settings (after ``edit``, those that are left)."""
-    command = read_command("config", ACTIONS, argv, catalog)
+    command = read_command(GRAMMAR, argv, catalog)
     config_file = places(environ, folder)[1]
     if command.action == "example":
         sys.stdout.write(example_file())

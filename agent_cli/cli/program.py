@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import NoReturn
@@ -20,6 +21,7 @@ from agent_cli.errors import AgentCliError, ConfigError
 from agent_cli.settings import Settings
 from agent_cli.text import Catalog, detect_language
 
+Run = Callable[[Sequence[str], Catalog, Mapping[str, str], Path], int]
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
@@ -88,14 +90,10 @@ class Program:
         return chat(wiring)
 
     def _command(self, name: str, *argv: str) -> int:
+        """A command beside the chat; only its own code is loaded."""
         claim_tools()
-        if name == "config":
-            from agent_cli.cli.config import run_config  # noqa: PLC0415  (one command's code for its users)
-
-            return run_config(argv, self._catalog, self._environ, self.folder)
-        from agent_cli.cli.doctor import run_doctor  # noqa: PLC0415  (likewise)
-
-        return run_doctor(argv, self._catalog, self._environ, self.folder)
+        run: Run = getattr(import_module(f"agent_cli.cli.{name}"), f"run_{name}")
+        return run(argv, self._catalog, self._environ, self.folder)
 
     def _load(self, flags: Mapping[str, str | None]) -> Settings:
         settings = settings_module.load(flags, self._environ, self.folder)

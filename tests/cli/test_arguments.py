@@ -12,9 +12,9 @@ from agent_cli.cli.arguments import (
     Arguments,
     build_parser,
     parse,
-    read_command,
     wished_language,
 )
+from agent_cli.cli.command import Grammar, read_command
 from agent_cli.cli.program import run
 from agent_cli.errors import ConfigError
 from agent_cli.limits import FIELD_NAMES
@@ -126,10 +126,10 @@ def test_a_usage_error_is_one_line_on_stderr_and_exit_code_2(capsys: pytest.Capt
 
 
 def test_commands_read_settings_too() -> None:
-    command = read_command("config", ("show", "check"), ["check", "--max-steps", "3"], CATALOG)
+    command = read_command(Grammar("config", ("show", "check")), ["check", "--max-steps", "3"], CATALOG)
     assert (command.action, command.flags["max_steps"]) == ("check", "3")
     with pytest.raises(ConfigError, match="unknown option --max-step: did you mean --max-steps"):
-        read_command("config", ("show",), ["--max-step=3"], CATALOG)
+        read_command(Grammar("config", ("show",)), ["--max-step=3"], CATALOG)
 
 
 def test_no_flag_is_said_twice() -> None:

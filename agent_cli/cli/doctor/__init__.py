@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agent_cli.cli.arguments import Command, read_command
+from agent_cli.cli.command import Command, Grammar, read_command
 from agent_cli.cli.doctor.check import Check
 from agent_cli.cli.doctor.drills import check_guards
 from agent_cli.cli.doctor.endpoint import check_endpoint
@@ -23,12 +23,12 @@ from agent_cli.settings import Settings, load
 from agent_cli.text import Catalog
 from agent_cli.text.signs import fitting
 
-SWITCHES = ("guards", "fix", "json")
+GRAMMAR = Grammar("doctor", switches=("guards", "fix", "json"))
 
 
 def run_doctor(argv: Sequence[str], catalog: Catalog, environ: Mapping[str, str], folder: Path) -> int:
     """0 if nothing is wrong, else 1. Works with broken settings; never shows a key."""
-    command = read_command("doctor", (), argv, catalog, SWITCHES)
+    command = read_command(GRAMMAR, argv, catalog)
     return asyncio.run(_examine(command, catalog, environ, folder))
 
 
