@@ -11,6 +11,7 @@ import hashlib
 import random
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,10 +19,13 @@ from typing import Any
 
 from agent_cli.clock import Clock, SystemClock
 from agent_cli.errors import StorageError
-from agent_cli.memory.line_file import decode_lines
+from agent_cli.memory.line_file import LineFile, decode_lines
 from agent_cli.memory.redact import Redactor
+from agent_cli.memory.repair import repair_history
 from agent_cli.memory.session import Session, Tell
+from agent_cli.memory.session_file import read_session
 from agent_cli.memory.stored import Place, Surroundings, new_session, stored_session
+from agent_cli.messages import Message
 
 _SUFFIX_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
@@ -97,20 +101,36 @@ class SessionStore:
         )
         raise StorageError(f"no session {wanted!r}" + (f": did you mean {near[0]!r}?" if near else ""))
 
-    def remove(self, info: SessionInfo) -> None:
-        """Delete a session with its files."""
+    def read(self, info: SessionInfo) -> list[Message]:
+        """What a session's messages are, repaired; nothing on disk changes."""
         try:
+            return repair_history(read_session(info.path.read_bytes()).messages).messages
+        except OSError as error:
+            raise StorageError(f"cannot read session {info.id}: {error.strerror or error}") from error
+
+    def remove(self, info: SessionInfo) -> None:
+        """Delete a session with its files, unless another program has it open."""
+        file = LineFile(info.path, lambda _: None)
+        try:
+            if info.path.is_file() and not file.lock():
+                raise StorageError(f"session {info.id} is open in another program")
             info.path.unlink()
             shutil.rmtree(files_folder(info.path), ignore_errors=True)
         except OSError as error:
-            raise StorageError(f"cannot remove session {info.id}: {error}") from error
+            raise StorageError(f"cannot remove session {info.id}: {error.strerror or error}") from error
+        finally:
+            file.close()
 
     def prune(self, *, older_than_days: float, keep: int = 0) -> list[SessionInfo]:
-        """Delete sessions that did not change for so long, but never the ``keep`` newest."""
+        """Delete sessions that did not change for so long and are not open, but never the ``keep``
+        newest. Returns those that are gone."""
         oldest = self._clock.wall() - older_than_days * 86_400
-        gone = [info for info in self.sessions()[keep:] if info.changed < oldest]
-        for info in gone:
-            self.remove(info)
+        gone = []
+        for info in self.sessions()[keep:]:
+            if info.changed < oldest:
+                with suppress(StorageError):
+                    self.remove(info)
+                    gone.append(info)
         return gone
 
     def _new_place(self, cwd: Path) -> Place:
