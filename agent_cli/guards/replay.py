@@ -13,16 +13,14 @@ LONGEST_POLL_WAIT = 30.0
 
 @dataclass(slots=True)
 class _Repeated:
-    """How often a call gave one and the same result. A batch counts once."""
+    """How often a call gave one and the same result, first as ``result``. A batch counts once."""
 
-    result: ResultFacts | None = None
-    times: int = 0
-    first_step: int = 0
-    last_step: int = 0
-    refused_in: int | None = None
+    result: ResultFacts
+    last_step: int
+    times: int = 1
 
     def times_before(self, step: int) -> int:
-        return self.times - (self.times > 0 and self.last_step == step)
+        return self.times - (self.last_step == step)
 
 
 class Replay(Guard):
@@ -40,15 +38,16 @@ class Replay(Guard):
 
     def __init__(self) -> None:
         self._calls: dict[str, _Repeated] = {}
+        self._refused_in: dict[str, int] = {}
 
     def before_call(self, call: CallFacts, limits: Limits, _now: float, /) -> Verdict | None:
         allowed = _allowed(call, limits)
-        seen = self._calls.get(call.signature, _Repeated())
-        times = seen.times_before(call.step)
+        seen = self._calls.get(call.signature)
+        times = seen.times_before(call.step) if seen else 0
         if allowed is None or times < allowed:
             return None
-        evidence = evidence_of(call, times, allowed, seen.result.content if seen.result else "")
-        if seen.refused_in is not None and seen.refused_in != call.step:
+        evidence = evidence_of(call, times, allowed, seen.result.content if seen else "")
+        if self._refused_in.get(call.signature, call.step) != call.step:
             reason = (
                 f"stopped as a loop: {call} was asked for again after it had been refused; "
                 f"{times} of {allowed} identical calls were executed, all with the same result"
@@ -60,20 +59,20 @@ class Replay(Guard):
     def after_result(self, result: ResultFacts, limits: Limits, /) -> Verdict | None:
         allowed = _allowed(result.call, limits)
         seen = self._calls.get(result.call.signature)
-        if seen is None or allowed is None or result.cause:
+        if result.cause or seen is None or allowed is None:
             return None
         if seen.times < (allowed if result.call.poll else 2):
             return None
         text = (
-            f"Note: this is the same result as in step {seen.first_step} ({seen.times} of {allowed} times)."
+            f"Note: this is the same result as in step {seen.result.call.step} ({seen.times} of {allowed} "
+            "times). Do not repeat this call: use the result, or do something else."
         )
-        advice = " Do not repeat this call: use the result, or do something else."
-        return Verdict("note", self.name, text + advice, count=seen.times, limit=allowed)
+        return Verdict("note", self.name, text, count=seen.times, limit=allowed)
 
     def poll_wait(self, call: CallFacts) -> float:
         """Seconds to wait before a poll is asked again."""
         seen = self._calls.get(call.signature)
-        if not call.poll or seen is None or not seen.times:
+        if not call.poll or seen is None:
             return 0.0
         return min(LONGEST_POLL_WAIT, 2.0 ** (seen.times - 1))
 
@@ -89,21 +88,21 @@ class Replay(Guard):
     def record_result(self, result: ResultFacts, limits: Limits, now: float, /) -> None:
         call = result.call
         if result.cause:
-            verdict = self.before_call(call, limits, now)
-            if result.cause == "refused" and verdict and verdict.action == "refuse":
-                self._calls.setdefault(call.signature, _Repeated()).refused_in = call.step
+            if self.before_call(call, limits, now):
+                self._refused_in.setdefault(call.signature, call.step)
             return
+        self._refused_in.pop(call.signature, None)
         seen = self._calls.get(call.signature)
-        if seen is None or seen.result is None or seen.result.outcome != result.outcome:
-            self._calls[call.signature] = _Repeated(result, 1, call.step, call.step)
-            return
-        seen.times += seen.last_step != call.step
-        seen.last_step = call.step
-        seen.refused_in = None
+        if seen is None or seen.result.outcome != result.outcome:
+            self._calls[call.signature] = _Repeated(result, call.step)
+        else:
+            seen.times += seen.last_step != call.step
+            seen.last_step = call.step
 
     def reset(self, cleared_by: str, /) -> None:
         super().reset(cleared_by)
         self._calls.clear()
+        self._refused_in.clear()
 
 
 def _allowed(call: CallFacts, limits: Limits) -> int | None:
@@ -111,12 +110,12 @@ def _allowed(call: CallFacts, limits: Limits) -> int | None:
     return max(POLL_REPEATS, allowed) if call.poll and allowed else allowed
 
 
-def _refusal(seen: _Repeated, times: int) -> str:
-    if seen.result is None:
+def _refusal(seen: _Repeated | None, times: int) -> str:
+    if seen is None:
         return "Not executed: no call is allowed here (max_repeats is 0). Answer without tools."
     return (
         f"Not executed: this call was already made {times} times with the same result, first in step "
-        f"{seen.first_step}, and nothing has changed since. It returned: "
+        f"{seen.result.call.step}, and nothing has changed since. It returned: "
         f"{clip(' '.join(seen.result.content.split()), 200) or '(nothing)'}\n"
         "What would be accepted: other arguments, another tool, this call after something has changed, "
         "or your answer from what you have."

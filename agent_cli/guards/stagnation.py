@@ -94,8 +94,7 @@ class Stagnation(Guard):
         call = result.call
         streak = self._streaks.get(call.name)
         if result.cause:
-            verdict = self.before_call(call, limits, now)
-            if streak and result.cause == "refused" and verdict and verdict.action == "refuse":
+            if streak and streak.refused_in is None and self.before_call(call, limits, now):
                 streak.refused_in = call.step
         elif result.silent:
             self._streaks.pop(call.name, None)

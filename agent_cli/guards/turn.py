@@ -161,10 +161,10 @@ class TurnGuards:
         self._allowed_once = True
 
 
-_STRENGTH = {"note": 0, "refuse": 1, "stop": 2}
+_WEAKEST_FIRST = ("note", "refuse", "stop")
 
 
 def strongest(verdicts: Iterable[Verdict | None]) -> Verdict | None:
     """The strongest verdict; of equals the first."""
     found = [verdict for verdict in verdicts if verdict]
-    return max(found, key=lambda verdict: _STRENGTH[verdict.action], default=None)
+    return max(found, key=lambda verdict: _WEAKEST_FIRST.index(verdict.action), default=None)

@@ -9,6 +9,7 @@ from agent_cli.messages import AssistantMessage, Message, ToolMessage, UserMessa
 from agent_cli.results import Status
 
 LISTED = 12
+_ONE_LINE = 160
 _CLOSED = frozenset({"done", "completed"})
 
 
@@ -42,7 +43,7 @@ def flatten_exchanges(messages: Iterable[Message]) -> list[Message]:
 
 def ledger_summary(results: Sequence[ResultFacts], reason: str, last_error: str = "") -> str:
     """A partial answer without a model: what was obtained, what was changed, what failed. Cannot fail."""
-    got = [result for result in results if result.executed and result.ok and not result.cause]
+    got = [result for result in results if result.ok and not result.cause]
     failed = [result for result in results if result.failed]
     changed = dict.fromkeys(path for result in got for path in result.changed)
     sections = [f"The work stopped before it was finished: {_line(reason, 300) or 'no reason was given'}."]
@@ -74,7 +75,7 @@ def _section(title: str, lines: Sequence[str]) -> list[str]:
 
 
 def _outcome(result: ResultFacts) -> str:
-    text = _line(result.content, 160) or "(no output)"
+    text = _line(result.content, _ONE_LINE) or "(no output)"
     if result.exit_code:
         return f"exit code {result.exit_code}: {text}"
     return f"{result.kind}: {text}" if result.kind else text
@@ -87,5 +88,5 @@ def _line(text: str, limit: int) -> str:
 def _title(todo: Mapping[str, str]) -> str:
     for key in ("text", "content", "title", "task"):
         if todo.get(key):
-            return _line(todo[key], 160)
-    return _line(", ".join(todo.values()), 160)
+            return _line(todo[key], _ONE_LINE)
+    return _line(", ".join(todo.values()), _ONE_LINE)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agent_cli.guards.base import Meters
+from agent_cli.guards.turn import TurnGuards
 from agent_cli.limits import Limits
 from tests.guards.playing import (
     Call,
@@ -110,6 +113,27 @@ def test_the_hint_says_that_the_answer_does_not_depend_on_the_arguments() -> Non
     note = player.happened[2].notes[0]
     assert "3 different calls of search" in note.text
     assert "\n" not in note.text
+
+
+def test_an_empty_answer_is_called_nothing() -> None:
+    refusal = played(*[read(str(n), "") for n in range(10)]).happened[-1].verdict
+    assert refusal is not None
+    assert "gave the same result: (nothing)" in refusal.text
+
+
+def test_a_note_that_was_not_given_comes_with_the_next_result_not_with_a_refusal() -> None:
+    guards = TurnGuards()
+    for step, query in enumerate(queries(4), 1):
+        guards.record_result(query.outcome(step), UNLIMITED, 0)
+    result = queries(5)[4].outcome(5)
+    assert guards.after_result(replace(result, cause="refused"), UNLIMITED) == []
+    assert [note.guard for note in guards.after_result(result, UNLIMITED)] == ["stagnation"]
+
+
+def test_the_result_is_quoted_up_to_300_characters() -> None:
+    player = played(*[read(str(n), "x" * 400) for n in range(10)])
+    assert player.happened[-1].verdict is not None
+    assert f"{'x' * 299}…\n" in player.happened[-1].verdict.text
 
 
 def test_another_result_of_the_tool_ends_the_streak() -> None:

@@ -111,6 +111,21 @@ def test_the_summary_tells_what_was_obtained_changed_and_failed() -> None:
     )
 
 
+def test_long_texts_are_one_line_of_160_characters() -> None:
+    words = "word " * 99
+    line = f"{words[:159]}…"
+    assert f"): {line}\n" in ledger_summary([read("a", words).outcome()] * 2, "x")
+    for todo in ({"text": words}, {"name": words}):
+        assert wrap_up_prompt("loop", "x", [todo]).endswith(f"- {line}")
+
+
+def test_a_summary_of_failures_alone_does_not_speak_of_no_result() -> None:
+    text = ledger_summary([failing("a").outcome()], "x")
+    assert "Failed:" in text
+    assert "No tool result" not in text
+    assert "No tool result" not in ledger_summary([read("a").outcome()], "x")
+
+
 def test_the_summary_of_nothing_says_so() -> None:
     assert ledger_summary([], "") == (
         "The work stopped before it was finished: no reason was given.\n\nNo tool result was obtained."
@@ -124,7 +139,8 @@ def test_the_newest_twelve_are_shown_and_the_others_counted(count: int, shown: i
     text = ledger_summary([read(f"f{n:02}").outcome(n) for n in range(count)], "x")
     assert text.count("content of") == shown
     assert f"f{count - 1:02}" in text
-    assert (f"… {more} before these" in text) is bool(more)
+    assert ("before these" in text) is bool(more)
+    assert f"{more}" in text
 
 
 def test_what_did_not_run_is_no_result() -> None:
