@@ -64,7 +64,7 @@ class WebTool:
         if "html" in response.content_type or text.lstrip()[:15].lower().startswith(
             ("<!doctype html", "<html")
         ):
-            title, text = html_to_text(text)
+            title, text = html_to_text(text, reach.left)
         head = f"{title}\n{response.url}\n\n" if title else f"{response.url}\n\n"
         cut = "" if response.complete else f"\n[only the first {len(response.body):,} bytes were fetched]"
         return ToolResult(True, f"{head}{text.strip() or '(no text)'}{cut}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import os
 import socket
 import ssl
 import threading
@@ -17,6 +18,7 @@ from tests.tools.calling import call
 from tests.tools.serving import Site, serving
 from tools import Tool, ToolContext
 from tools.addresses import Address, is_public
+from tools.process_tree import processes
 from tools.web import WebTool, checked_url
 
 
@@ -50,6 +52,23 @@ async def test_a_page_becomes_readable_text(site: Site, web: Tool) -> None:
     assert "  kept\n    as is" in content
     assert "alert" not in content
     assert "color" not in content
+
+
+async def test_a_page_made_to_be_slow_runs_into_the_time_and_its_process_is_ended(site: Site) -> None:
+    site.text("/slow", "<html>" + "<" * 1_000_000, "text/html")
+    web = WebTool(loopback_only, seconds=0.8).tool()
+    began = time.monotonic()
+    assert (await call(web, "fetch_url", url=f"{site.url}/slow")).kind == "timeout"
+    assert time.monotonic() - began < 1.5
+    assert not [process for process in processes() if process.parent == os.getpid()]
+
+
+@pytest.mark.parametrize(
+    "page", ["<html>", "<!doctype html>", "<html><body></body>", "<html>" + "<p>" * 1_000]
+)
+async def test_a_page_without_text_says_so(site: Site, web: Tool, page: str) -> None:
+    site.text("/empty", page, "text/html")
+    assert (await call(web, "fetch_url", url=f"{site.url}/empty")).content == f"{site.url}/empty\n\n(no text)"
 
 
 async def test_plain_text_and_json_come_as_they_are(site: Site, web: Tool) -> None:
