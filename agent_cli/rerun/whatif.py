@@ -7,9 +7,9 @@ asked the model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Any, Literal
 
 from agent_cli.events import LimitsUpdated, ToolCallFinished, ToolCallStarted
 from agent_cli.guards.base import CallFacts, Meters, ResultFacts, Verdict
@@ -175,14 +175,13 @@ def _gauges(record: RunRecord) -> Iterator[tuple[int, LimitsUpdated]]:
 def facts_of(call: CallRecord) -> ResultFacts | None:
     """What the guards were told about a call; ``None`` if the recording does not hold it."""
     try:
-        called = {
-            f.name: call.facts["call"][f.name] for f in fields(CallFacts) if f.name in call.facts["call"]
-        }
-        told = {
-            field.name: call.facts[field.name] for field in fields(ResultFacts) if field.name in call.facts
-        }
-        told |= {"call": CallFacts(**called), "content": call.content}
+        told = _known(ResultFacts, call.facts)
+        told["call"] = CallFacts(**_known(CallFacts, call.facts["call"]))
         told["changed"] = tuple(told.get("changed", ()))
         return ResultFacts(**told)
     except (KeyError, TypeError):
         return None
+
+
+def _known(cls: type, data: Mapping[str, Any]) -> dict[str, Any]:
+    return {field.name: data[field.name] for field in fields(cls) if field.name in data}
