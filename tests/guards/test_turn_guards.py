@@ -9,7 +9,7 @@ import pytest
 from agent_cli.guards.base import Guard, Meters, Verdict
 from agent_cli.guards.turn import SessionGuards, TurnGuards, strongest
 from agent_cli.limits import Limits
-from tests.guards.playing import Call, Player, batch, failing, read, steps, write
+from tests.guards.playing import Call, Player, Step, batch, failing, read, steps, write
 
 SAME = [read("a", name="lookup")] * 9
 NOTE = Verdict("note", "n", "note")
@@ -128,7 +128,21 @@ def test_every_loop_guard_can_be_overruled(calls: list[Call]) -> None:
     assert player.ask(held) is None
 
 
+def test_parroting_can_be_overruled_too() -> None:
+    player = Player()
+    player.play([Step((read(str(n)),), "I look.") for n in range(3)])
+    player.guards.record_reply("I look.", [])
+    assert player.ask(read("new").facts(4)) is not None
+    player.guards.allow_once()
+    assert player.ask(read("new").facts(4)) is None
+
+
 # Reset and continue
+
+
+def test_a_new_turn_starts_with_every_counter_at_zero() -> None:
+    counters = TurnGuards().counters(Meters(Limits()))
+    assert {(counter.count, counter.cleared_by) for counter in counters} == {(0, "")}
 
 
 def test_a_reset_sets_every_counter_back_and_says_who_did_it() -> None:
