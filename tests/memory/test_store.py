@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import stat
 from dataclasses import replace
@@ -244,3 +245,43 @@ def test_turn_ids_keep_their_order_whatever_the_clock_does(home: Home) -> None:
     session = home.store().create(CWD)
     ids = [session.new_turn_id(wall) for wall in (1_000.0, 1_000.0, 900.0, 1_000.5)]
     assert ids == sorted(set(ids))
+
+
+def test_reading_a_session_changes_nothing_on_disk_and_needs_no_lock(home: Home) -> None:
+    session = home.store().create(CWD)
+    play_turn(session)
+    session.conversation.append_calls(call("open"))
+    (info,) = home.store().sessions()
+    before = info.path.read_bytes()
+    assert home.store().read(info)[-1].content.startswith("[interrupted: the outcome")
+    assert info.path.read_bytes() == before
+
+
+def test_what_another_program_has_open_is_not_removed(home: Home) -> None:
+    session = home.store().create(CWD)
+    play_turn(session)
+    (info,) = home.store().sessions()
+    with pytest.raises(StorageError, match="open in another program"):
+        home.store().remove(info)
+    assert home.store().prune(older_than_days=0) == []
+    session.close()
+    home.store().remove(info)
+    assert home.store().sessions() == []
+
+
+def test_prune_removes_what_is_old_but_never_the_newest(home: Home) -> None:
+    ids = []
+    for day in (5, 4, 3):
+        session = home.store().create(CWD)
+        play_turn(session)
+        session.close()
+        os.utime(session_path(home, session.id), (moment := home.clock.wall() - day * 86_400, moment))
+        ids.append(session.id)
+    assert [info.id for info in home.store().prune(older_than_days=3.5, keep=2)] == [ids[0]]
+    assert [info.id for info in home.store().prune(older_than_days=3.5)] == [ids[1]]
+    assert [info.id for info in home.store().sessions()] == [ids[2]]
+
+
+def session_path(home: Home, session_id: str) -> Path:
+    (path,) = home.path.glob(f"sessions/*/{session_id}.jsonl")
+    return path
