@@ -65,6 +65,8 @@ def _no_constant(name: str) -> float:
 
 def fit_arguments(name: str, signature: Signature, given: Mapping[str, Any]) -> dict[str, Any]:
     """All arguments, defaults filled in. Raises ``ToolError`` ``invalid_arguments`` with every problem."""
+    if signature.verbatim:
+        return dict(given)
     properties: Schema = signature.parameters["properties"]
     problems = [_unknown(key, properties) for key in given if key not in properties]
     fitted: dict[str, Any] = {}

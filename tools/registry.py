@@ -48,6 +48,11 @@ class ToolRegistry:
         self._schemas = None
         return added
 
+    def remove(self, name: str) -> None:
+        """Take a tool away. Whether it was switched off is remembered for its return."""
+        del self._tools[name]
+        self._schemas = None
+
     def get(self, name: str) -> Tool | None:
         """The tool of that name, switched on or not."""
         return self._tools.get(name)
@@ -95,7 +100,7 @@ class ToolRegistry:
         try:
             return clean(call.tool.preview_of(call.arguments))
         except Exception as error:  # noqa: BLE001  the border, as in run
-            return _failed(call.tool, as_failure(error))
+            return _failed(call.tool, error)
 
     async def run(self, call: PreparedCall, context: ToolContext | None = None) -> ToolResult:
         """Run a prepared call. Whatever happens becomes a result; only ``CancelledError`` escapes."""
@@ -103,7 +108,7 @@ class ToolRegistry:
         try:
             return as_result(await execute(call.tool, call.arguments, context))
         except Exception as error:  # noqa: BLE001  the border: a tool must not take the turn down
-            return _failed(call.tool, as_failure(error))
+            return _failed(call.tool, error)
 
     def close(self) -> None:
         """End everything that tools left running. Safe to call again."""
@@ -130,8 +135,9 @@ def as_result(value: Any) -> ToolResult:
     return ToolResult(True, clean(json.dumps(value, ensure_ascii=False, default=str)), style="json")
 
 
-def _failed(failed: Tool, failure: ToolError) -> ToolResult:
+def _failed(failed: Tool, error: Exception) -> ToolResult:
+    failure = as_failure(error)
     kind = failure.kind
-    if kind == "timeout" and failed.effect != "read":
+    if isinstance(error, TimeoutError) and failed.effect != "read":
         kind = "timeout_unknown_effect"
     return ToolResult.failed(kind, clean(failure.message), wait_seconds=failure.wait_seconds)

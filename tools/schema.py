@@ -37,12 +37,14 @@ _FIELD = re.compile(r":param\s+(?:[^:]*\s)?(\w+)\s*:\s*(.*)")
 @dataclass(frozen=True, slots=True)
 class Signature:
     """How a function is called by a model. ``defaults`` are the values of what may be left out;
-    ``context`` names the parameter that gets the ``ToolContext``, empty if there is none."""
+    ``context`` names the parameter that gets the ``ToolContext``, empty if there is none. ``verbatim``
+    arguments go on as they came: whoever gets them knows what they must be better than our schema."""
 
     description: str
     parameters: Schema
     defaults: Mapping[str, Any] = field(default_factory=dict)
     context: str = ""
+    verbatim: bool = False
 
     def __str__(self) -> str:
         """``city: string, unit: 'celsius' | 'fahrenheit' = 'celsius'``, for error messages."""

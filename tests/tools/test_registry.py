@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from tests.tools.calling import call, prepared
-from tools import Tool, ToolRegistry, ToolResult, tool
+from tools import PreparedCall, Tool, ToolRegistry, ToolResult, tool
 from tools.failures import ToolError
+from tools.schema import Signature
 
 
 def named(name: str) -> Tool:
@@ -50,6 +51,30 @@ def test_switched_off_tools_are_not_offered() -> None:
     assert list(registry.names) == ["a", "b"]
     with pytest.raises(KeyError):
         registry.enable("c", False)
+
+
+def test_a_removed_tool_is_gone_and_comes_back_as_it_was_switched() -> None:
+    registry = ToolRegistry([named("a"), named("b")])
+    registry.enable("a", False)
+    registry.remove("a")
+    assert (registry.names, len(registry), registry.get("a")) == (("b",), 1, None)
+    registry.register(named("a"))
+    assert registry.names == ("b",)
+    with pytest.raises(KeyError):
+        registry.remove("nothing")
+
+
+def test_verbatim_arguments_go_on_as_they_came() -> None:
+    parameters = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
+    plain = Tool("plain", "", Signature("", parameters), lambda **given: given)
+    verbatim = Tool("verbatim", "", Signature("", parameters, verbatim=True), lambda **given: given)
+    registry = ToolRegistry([plain, verbatim])
+    text = '{"count": "3", "more": null}'
+    assert isinstance(registry.prepare("plain", text), ToolResult)
+    ready = registry.prepare("verbatim", text)
+    assert isinstance(ready, PreparedCall)
+    assert ready.arguments == {"count": "3", "more": None}
+    assert isinstance(registry.prepare("verbatim", "[1]"), ToolResult)
 
 
 def test_the_schemas_are_the_same_list_until_something_changes() -> None:
