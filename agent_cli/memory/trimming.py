@@ -178,6 +178,11 @@ def _groups(messages: Sequence[Message]) -> list[range]:
     return [range(start, end) for start, end in pairwise([*starts, len(messages)])]
 
 
+def everything_droppable(messages: Sequence[Message]) -> frozenset[int]:
+    """The indexes of all messages that may be left out."""
+    return frozenset(index for group in _droppable(messages) for index in group)
+
+
 def _droppable(messages: Sequence[Message]) -> Iterator[range]:
     """What may be left out, oldest first: middle turns whole, else group by group."""
     users = [index for index, message in enumerate(messages) if isinstance(message, UserMessage)]
@@ -227,7 +232,7 @@ def _with_note(sent: list[Message], count: int, summary: str) -> list[Message]:
 def stub(message: Message) -> Message:
     """An old result made small: how it began, how much is missing, and its last lines, where the
     verdict of a build stands, and the note on where the full text lies."""
-    if not isinstance(message, ToolMessage):
+    if not isinstance(message, ToolMessage) or len(message.content) < BULKY:
         return message
     text = message.content
     head = text[:_STUB_HEAD_CHARS].splitlines()[0] if text.strip() else ""
