@@ -32,6 +32,8 @@ async def execute(tool: Tool, arguments: dict[str, Any], context: ToolContext) -
     something may have been changed) when the time is over. Cancelling returns within 0.1 s.
     """
     seconds = min((limit for limit in (context.timeout, tool.timeout) if limit is not None), default=None)
+    if seconds is not None and seconds <= 0:
+        raise ToolError("timeout", f"{tool.name} was not started: no time is left.")
     given = copy.deepcopy(arguments)
     if tool.signature.context:
         given[tool.signature.context] = ToolContext(context.emit, seconds, context.cancelled)
@@ -67,7 +69,8 @@ def _start(tool: Tool, given: dict[str, Any]) -> Awaitable[Any]:
 async def _shielded(work: Awaitable[Any]) -> Any:
     """``sys.exit`` in a tool is a failure of the tool, not the end of the program."""
     try:
-        return await work
+        value = await work
+        return await value if inspect.isawaitable(value) else value
     except SystemExit as error:
         raise ToolError("internal", f"The tool tried to end the program (exit {error.code}).") from error
 

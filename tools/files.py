@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from tools.base import Arguments, Tool, ToolResult, tool
+from tools.base import Arguments, Tool, ToolContext, ToolResult, tool
 from tools.diff import diff
 from tools.edits import Edit, apply_edits
 from tools.failures import ToolError
@@ -36,6 +36,7 @@ class FileTools:
 
     def read_file(
         self,
+        context: ToolContext,
         path: str,
         start: Annotated[int, "first line, from 1; negative: that many lines from the end"] = 1,
         end: Annotated[int | None, "last line, included"] = None,
@@ -47,9 +48,8 @@ class FileTools:
             raise ToolError("invalid_arguments", f"end ({end}) is before start ({start}).")
         shown = self._workspace.shown(real)
         with self._workspace.file(real) as descriptor, open(descriptor, "rb", closefd=False) as stream:
-            size = os.fstat(descriptor).st_size
-            page = read_page(stream, size, shown, start, end)
-            if size <= _MAX_FILE:
+            page = read_page(stream, shown, start, end, context.cancelled)
+            if os.fstat(descriptor).st_size <= _MAX_FILE:
                 stream.seek(0)
                 self._seen[real] = _digest(stream.read())
         if not page.total:
@@ -108,9 +108,9 @@ class FileTools:
         try:
             return before, encoding.encode(apply_edits(text, edits, shown))
         except ToolError as failure:
-            if self._seen.get(real, _digest(before)) != _digest(before):
-                failure.message = f"{self._changed(real)} {failure.message}"
-            raise
+            if self._seen.get(real, _digest(before)) == _digest(before):
+                raise
+            raise ToolError(failure.kind, f"{self._changed(real)} {failure.message}") from None
 
     def _read(self, real: Path) -> bytes:
         data = self._workspace.read(real, _MAX_FILE + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice, takewhile
 from typing import Annotated
 
@@ -27,10 +28,10 @@ def listing_tool(workspace: Workspace) -> Tool:
         if not real.is_dir():
             raise ToolError("invalid_arguments", f"{workspace.shown(real)!r} is a file: use read_file.")
         with workspace.folder(real) as descriptor:
-            found = walk(workspace, real) if pattern else entries(descriptor)
-            wanted = (entry for entry in found if not pattern or match_glob(pattern, entry.path))
-            alive = takewhile(lambda _: not context.cancelled.is_set(), wanted)
-            lines = [_line(entry) for entry in islice(alive, _MAX_ENTRIES + 1)]
+            found: Iterator[Entry] = walk(workspace, real) if pattern else entries(descriptor)
+            found = takewhile(lambda _: not context.cancelled.is_set(), found)
+            wanted = (_line(entry) for entry in found if not pattern or match_glob(pattern, entry.path))
+            lines = list(islice(wanted, _MAX_ENTRIES + 1))
         if not lines:
             lines = [f"[nothing fits {pattern!r}]" if pattern else "[the folder is empty]"]
         if len(lines) > _MAX_ENTRIES:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import io
+import os
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from typing import BinaryIO
 
 from tools.text_file import Encoding, binary_file, detect
 
 _WHOLE = 8 * 2**20
 _SAMPLE = 65_536
+_CHUNK = 65_536
 _MAX_LINE = 2_000
 _PAGE_LINES = 2_000
 _PAGE_CHARS = 200_000
@@ -32,12 +35,13 @@ class Page:
         return "\n".join(f"{number}\t{line}" for number, line in enumerate(self.lines, self.start))
 
 
-def read_page(stream: BinaryIO, size: int, shown: str, start: int, end: int | None) -> Page:
+def read_page(stream: BinaryIO, shown: str, start: int, end: int | None, cancelled: threading.Event) -> Page:
     """Lines ``start`` to ``end`` (from 1, both included; negative ``start`` counts from the end).
 
-    A page holds at most 2 000 lines and 200 000 characters unless ``end`` asks for more lines; a line
-    at most 2 000 characters. Raises ``ToolError`` for a binary file.
+    A page holds at most 2 000 lines unless ``end`` asks for more, and 200 000 characters; a line at most
+    2 000 characters. Raises ``ToolError`` for a binary file.
     """
+    size = os.fstat(stream.fileno()).st_size
     head = stream.read(_WHOLE if size <= _WHOLE else _SAMPLE)
     encoding = detect(head, whole=size <= _WHOLE)
     if encoding is None:
@@ -45,12 +49,25 @@ def read_page(stream: BinaryIO, size: int, shown: str, start: int, end: int | No
     stream.seek(len(encoding.mark))
     text = io.TextIOWrapper(stream, encoding.codec, errors="replace", newline="\n")
     try:
-        lines = (_shorten(line) for line in text)
+        lines = takewhile(lambda _: not cancelled.is_set(), _lines(text))
         if start < 0:
             return _last_page(lines, -start, encoding)
         return _page(lines, start, end, encoding)
     finally:
         text.detach()
+
+
+def _lines(text: io.TextIOWrapper) -> Iterator[str]:
+    """Each line without its end, shortened as it is read: a line may be larger than memory."""
+    while piece := text.readline(_CHUNK):
+        first, before = piece, 0
+        while not piece.endswith("\n") and (following := text.readline(_CHUNK)):
+            before += len(piece)
+            piece = following
+        last = piece.removesuffix("\n").removesuffix("\r")
+        left_out = before + len(last) - _MAX_LINE
+        line = first if before else last
+        yield line if left_out <= 0 else f"{line[:_MAX_LINE]}… [{left_out:,} more characters in this line]"
 
 
 def _page(lines: Iterator[str], start: int, end: int | None, encoding: Encoding) -> Page:
@@ -78,10 +95,3 @@ def _last_page(lines: Iterator[str], count: int, encoding: Encoding) -> Page:
 
 def _count(lines: Iterable[str]) -> int:
     return sum(1 for _ in lines)
-
-
-def _shorten(line: str) -> str:
-    line = line.removesuffix("\n").removesuffix("\r")
-    if len(line) <= _MAX_LINE:
-        return line
-    return f"{line[:_MAX_LINE]}… [{len(line) - _MAX_LINE:,} more characters in this line]"

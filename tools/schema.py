@@ -63,8 +63,8 @@ def read_signature(function: Callable[..., Any], injected: type) -> Signature:
     where = getattr(function, "__name__", repr(function))
     try:
         hints = get_type_hints(function, include_extras=True)
-    except NameError as error:
-        raise TypeError(f"{where}: an annotation cannot be resolved: {error}") from error
+    except (NameError, TypeError) as error:
+        raise TypeError(f"{where}: its annotations cannot be read: {error}") from error
     description, texts = read_docstring(inspect.getdoc(function) or "")
     properties: Schema = {}
     required: list[str] = []

@@ -49,7 +49,7 @@ class WeatherTool:
         """Get the current weather and today's range of temperatures in a city."""
         if not city.strip():
             raise ToolError("invalid_arguments", "city is empty.")
-        seconds = min(self._seconds, context.timeout or self._seconds)
+        seconds = self._seconds if context.timeout is None else min(self._seconds, context.timeout)
         reach = Reach(seconds, _MAX_BYTES, cancelled=context.cancelled)
         place = self._locate(city.strip(), reach)
         query = {

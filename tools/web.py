@@ -52,7 +52,7 @@ class WebTool:
 
     def fetch_url(self, url: Annotated[str, "http or https"], context: ToolContext) -> ToolResult:
         """Fetch a web page or text file over HTTP and return it as text (Markdown)."""
-        seconds = min(self._seconds, context.timeout or self._seconds)
+        seconds = self._seconds if context.timeout is None else min(self._seconds, context.timeout)
         reach = Reach(seconds, self._max_bytes, self._allowed, self._look_up, context.cancelled)
         response = self._follow(url.strip(), reach)
         _expect_success(response)

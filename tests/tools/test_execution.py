@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -87,6 +87,25 @@ async def test_the_shorter_of_the_two_times_holds() -> None:
     assert "within 0.02 s" in own.content
     left = await call(tool(never, timeout=5), "never", ToolContext(timeout=0.03))
     assert "within 0.03 s" in left.content
+
+
+@pytest.mark.parametrize("effect", ["read", "write"])
+async def test_without_any_time_left_nothing_is_started(effect: Effect) -> None:
+    ran: list[str] = []
+    work = tool(lambda: ran.append("ran"), name="work", effect=effect)
+    result = await call(work, "work", ToolContext(timeout=0))
+    assert (result.kind, result.content) == ("timeout", "work was not started: no time is left.")
+    assert ran == []
+
+
+async def test_a_plain_function_may_return_something_to_await() -> None:
+    async def later() -> str:
+        return "later"
+
+    def work() -> Awaitable[str]:
+        return later()
+
+    assert (await call(tool(work), "work")).content == "later"
 
 
 async def test_a_function_is_told_its_time() -> None:

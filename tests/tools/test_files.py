@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.tools.calling import call, prepared
-from tools import ToolRegistry, ToolResult
+from tools import ToolContext, ToolRegistry, ToolResult
 from tools.files import FileTools
 from tools.undo import FileChanges
 from tools.workspace import Workspace
@@ -94,13 +94,13 @@ async def test_a_file_that_cannot_hold_a_character_stays_as_it_is(tmp_path: Path
 
 async def test_a_huge_file_is_read_in_pieces(tmp_path: Path, use: Use) -> None:
     with (tmp_path / "f").open("w") as stream:
-        stream.writelines(f"line {number} {'é' * 20}\n" for number in range(1, 300_001))
-    assert (tmp_path / "f").stat().st_size > 12_000_000
+        stream.writelines(f"line {number} {'é' * 60}\n" for number in range(1, 70_001))
+    assert (tmp_path / "f").stat().st_size > 8_500_000
     first = await use("read_file", path="f")
-    assert first.content.endswith("[lines 1-2000 of 300,000; go on with start=2001]")
-    late = await use("read_file", path="f", start=299_999)
-    assert late.content.startswith("299999\tline 299999 ")
-    assert (await use("read_file", path="f", start=-1)).content.startswith("300000\t")
+    assert first.content.endswith("[lines 1-2000 of 70,000; go on with start=2001]")
+    late = await use("read_file", path="f", start=69_999)
+    assert late.content.startswith("69999\tline 69999 ")
+    assert (await use("read_file", path="f", start=-1)).content.startswith("70000\t")
     assert (await use("edit_file", path="f", old_text="line 7 ", new_text="x")).ok
 
 
@@ -109,6 +109,24 @@ async def test_a_line_of_a_megabyte_is_shortened(tmp_path: Path, use: Use) -> No
     content = (await use("read_file", path="f")).content
     assert "[998,000 more characters in this line]\n2\tnext" in content
     assert len(content) < 2_200
+
+
+async def test_a_cancelled_read_ends(tmp_path: Path, registry: ToolRegistry) -> None:
+    (tmp_path / "f").write_text("a\nb\n")
+    context = ToolContext()
+    context.cancelled.set()
+    assert (await call(registry, "read_file", context, path="f")).content == "[f is empty]"
+
+
+@pytest.mark.parametrize(("length", "cut"), [(1_999, False), (2_000, False), (2_001, True), (200_000, True)])
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+async def test_only_longer_lines_are_shortened(
+    tmp_path: Path, use: Use, length: int, cut: bool, end: str
+) -> None:
+    (tmp_path / "f").write_bytes(("x" * length + end).encode())
+    content = (await use("read_file", path="f")).content
+    assert content.startswith("1\t" + "x" * min(length, 2_000))
+    assert ("more characters in this line]" in content) is cut
 
 
 async def test_a_page_ends_with_the_line_that_fills_it(tmp_path: Path, use: Use) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
@@ -235,6 +236,11 @@ def _unknown_name(x: Nowhere) -> str:  # type: ignore[name-defined]  # noqa: F82
 def test_what_a_model_cannot_be_told_is_refused_by_name(function: Callable[..., Any]) -> None:
     with pytest.raises(TypeError, match=function.__name__):
         tool(function)
+
+
+def test_only_functions_and_methods_can_become_tools() -> None:
+    with pytest.raises(TypeError, match="its annotations cannot be read"):
+        tool(functools.partial(_union))
 
 
 @pytest.mark.parametrize("name", ["", "A", "1a", "a-b", "a b", "a" * 65, "é"])
