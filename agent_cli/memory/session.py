@@ -14,6 +14,7 @@ from agent_cli.memory.conversation import Conversation
 from agent_cli.memory.journal import Journal
 from agent_cli.memory.recording import NullRecorder, Recorder, TurnHead
 from agent_cli.memory.trimming import NOTHING_CUT, Cut
+from agent_cli.memory.usage import UsageTotal, total_of
 from agent_cli.messages import Message, Usage, UserMessage
 
 __all__ = ["Notice", "PastTurn", "Recorder", "Session", "Storage", "Tell", "TurnHead"]
@@ -131,6 +132,11 @@ class Session:
     @property
     def messages(self) -> Sequence[Message]:
         return self.conversation.messages
+
+    @property
+    def past(self) -> UsageTotal:
+        """What the turns of its earlier life used; it counts for the budgets of the session."""
+        return total_of((turn.usage, turn.cost) for turn in self.turns)
 
     @property
     def name(self) -> str:

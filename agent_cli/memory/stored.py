@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -188,7 +188,11 @@ def _notices(content: SessionContent, repaired: Repaired) -> list[Notice]:
 def past_turn(line: dict[str, Any]) -> PastTurn | None:
     """A turn from its line; ``None`` if that makes no sense."""
     try:
-        usage = Usage(**{field.name: line["usage"].get(field.name, 0) for field in fields(Usage)})
+        said = line["usage"]
+        prompt, completion, cached = (
+            int(said.get(f"{kind}_tokens", 0)) for kind in ("prompt", "completion", "cached")
+        )
+        usage = Usage(prompt, completion, cached, bool(said.get("estimated")))
         return PastTurn(
             turn_id=str(line["turn_id"]),
             status=str(line["status"]),

@@ -13,11 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_cli.limits import Limits
+from agent_cli.memory.journal import Journal
 from agent_cli.memory.line_file import LineFile, decode_lines, encode_line
 from agent_cli.memory.repair import repair_history
 from agent_cli.memory.session import Notice
 from agent_cli.memory.session_file import SessionContent, read_session
 from agent_cli.memory.store import SessionStore
+from agent_cli.memory.stored import past_turn, read_limits
 from agent_cli.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage, history_problems
 from tests.memory.histories import unhurried
 from tests.memory.test_store import CWD, Home, play_turn
@@ -41,6 +44,9 @@ def whole_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def read(data: bytes) -> SessionContent:
     content = read_session(data)
     assert history_problems(repair_history(content.messages).messages) == []
+    Journal(content.journal)
+    for line in content.turns:
+        past_turn(line)
     return content
 
 
@@ -217,3 +223,39 @@ def test_a_finished_result_is_there_after_a_kill_before_the_turn_ended(home: Hom
     (path,) = home.path.glob("sessions/*/*.jsonl")
     content = read(path.read_bytes())
     assert [message.content for message in repair_history(content.messages).messages][3] == "done first"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"usage": 5},
+        {"usage": {"prompt_tokens": "many"}},
+        {"cost": []},
+        {"todos": [5]},
+        {"steps": None},
+        {"turn_id": None, "seconds": "long"},
+    ],
+)
+def test_a_turn_that_makes_no_sense_is_passed_over(damage: dict[str, object]) -> None:
+    turn = {
+        "turn_id": "x",
+        "status": "ok",
+        "first": 0,
+        "model": "m",
+        "endpoint": "e",
+        "limits": {},
+        "usage": {},
+        "cost": None,
+        "steps": 1,
+        "seconds": 1,
+        "retries": 0,
+        "todos": [],
+    }
+    assert past_turn(turn)
+    assert past_turn({**turn, **damage}) is None
+
+
+def test_limits_that_make_no_sense_are_as_if_unknown() -> None:
+    assert read_limits({"max_steps": 5, "max_mood": 3}) == Limits(max_steps=5)
+    nonsense: list[object] = [{"max_steps": -1}, {"max_steps": "x"}, [], None]
+    assert [read_limits(data) for data in nonsense] == [None] * 4

@@ -17,6 +17,7 @@ from agent_cli.memory.session import Notice, Session
 from agent_cli.memory.session_file import read_session
 from agent_cli.memory.store import SessionStore
 from agent_cli.memory.trimming import Cut
+from agent_cli.memory.usage import UsageTotal
 from agent_cli.messages import AssistantMessage, ToolCall, ToolMessage, Usage, UserMessage
 from agent_cli.results import AgentResult
 
@@ -82,6 +83,7 @@ def test_a_session_comes_back_as_it_was(home: Home) -> None:
     assert (turn.model, turn.endpoint, turn.status, turn.first) == ("some-model", "some.host", "ok", 0)
     assert (turn.usage, turn.cost, turn.steps) == (Usage(10, 5), 0.5, 2)
     assert turn.limits == replace(Limits(), max_steps=33)
+    assert again.past == UsageTotal(1, Usage(10, 5), 0.5)
     assert turn.todos == ({"text": "rest", "status": "open"},)
 
 
