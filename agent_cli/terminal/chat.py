@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from typing import Any, cast
 
 from agent_cli.errors import AgentCliError
@@ -19,6 +18,7 @@ from agent_cli.terminal.registry import Registry, split_command
 from agent_cli.terminal.sanitize import clean, wrap
 from agent_cli.terminal.services import Services
 from agent_cli.terminal.shell import run_command
+from agent_cli.terminal.threads import in_thread
 from agent_cli.terminal.view import View
 
 _LEAVING_PATIENCE = 1.0
@@ -42,7 +42,7 @@ class Chat:
         self.idle.set()
         self._job: asyncio.Task[None] | None = None
         self._interrupted = False
-        self._client = asyncio.get_running_loop().create_future()
+        self._client: asyncio.Future[None] | None = None
 
     @property
     def busy(self) -> bool:
@@ -203,29 +203,15 @@ class Chat:
 
     def warm_up(self) -> None:
         """Load the model's client behind the prompt; the first turn waits for it."""
-        loop, done = asyncio.get_running_loop(), self._client
-
-        def settle(error: Exception | None) -> None:
-            if not done.done():
-                done.set_result(error)
-
-        def load() -> None:
-            problem: Exception | None = None
-            try:
-                self.services.warm_up()
-            except Exception as error:  # noqa: BLE001  shown at the first turn, which is what needs it
-                problem = error
-            with suppress(RuntimeError):  # the loop has ended meanwhile
-                loop.call_soon_threadsafe(settle, problem)
-
-        threading.Thread(target=load, name="warm-up", daemon=True).start()
+        self._client = in_thread(self.services.warm_up, "warm-up")
+        self._client.add_done_callback(lambda client: client.cancelled() or client.exception())
 
     async def _client_ready(self) -> None:
+        if self._client is None:
+            return
         if not self._client.done():
             self.view.busy(self.text("terminal.connecting"))
-        problem = await asyncio.shield(self._client)
-        if problem is not None:
-            raise problem
+        await asyncio.shield(self._client)
 
     async def close(self) -> None:
         """Stop what runs and wait a moment for it to be written down."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from agent_cli.terminal.chat import Chat
 from agent_cli.terminal.sanitize import one_line
+
+if TYPE_CHECKING:
+    from agent_cli.terminal.chat import Chat
 
 _MOST_PATHS = 200
 
@@ -17,7 +20,7 @@ _MOST_PATHS = 200
 class ChatCompleter(Completer):
     """Completes what stands before the cursor."""
 
-    def __init__(self, folder: Path, chat: Callable[[], Chat]) -> None:
+    def __init__(self, folder: Path, chat: Callable[[], Chat | None]) -> None:
         self._folder, self._chat = folder, chat
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
@@ -31,6 +34,8 @@ class ChatCompleter(Completer):
 
     def _command_words(self, text: str, word: str) -> Iterable[Completion]:
         chat = self._chat()
+        if chat is None:
+            return
         name, blank, rest = text[1:].partition(" ")
         if not blank:
             for command in chat.commands:

@@ -1,4 +1,4 @@
-"""The live face of a chat: one screen, its keys, its moving parts."""
+"""The live face of a chat: one screen and its keys, painted before the agent is loaded."""
 
 from __future__ import annotations
 
@@ -6,47 +6,44 @@ import asyncio
 import base64
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from prompt_toolkit.application.run_in_terminal import in_terminal
 from prompt_toolkit.input import Input
+from prompt_toolkit.input.typeahead import store_typeahead
 from prompt_toolkit.input.vt100 import Vt100Input
 
 from agent_cli.approval import ApprovalRequest
-from agent_cli.events import Event, LimitsUpdated
 from agent_cli.terminal.approval import Answer
-from agent_cli.terminal.chat import Chat
 from agent_cli.terminal.completion import ChatCompleter
-from agent_cli.terminal.describe import gauges
 from agent_cli.terminal.editor import edit_text, suspend
 from agent_cli.terminal.entry import Entry
 from agent_cli.terminal.history import FILE_NAME, PromptHistory
 from agent_cli.terminal.keys import bind
 from agent_cli.terminal.lines import Line, line
-from agent_cli.terminal.live import LiveRegion
+from agent_cli.terminal.opening import Opening
 from agent_cli.terminal.output import BurstOutput
-from agent_cli.terminal.paste import read_keys_with_care
+from agent_cli.terminal.paste import read_keys_with_care, read_typeahead
 from agent_cli.terminal.question import Question
-from agent_cli.terminal.sanitize import cell_width, clean, clip, one_line
+from agent_cli.terminal.sanitize import clean
 from agent_cli.terminal.screen import Screen
-from agent_cli.terminal.services import Services
-from agent_cli.terminal.transcript import Transcript
-from agent_cli.text.signs import DOT
+from agent_cli.terminal.threads import in_thread
+
+if TYPE_CHECKING:
+    from agent_cli.events import Event
+    from agent_cli.terminal.chat import Chat
+    from agent_cli.terminal.moving import MovingParts
 
 _TICK_SECONDS = 0.1
 _CLIPBOARD_BYTES = 100_000
-_QUEUE_ROWS = 3
 
 
 class LiveView:
-    """Implements :class:`View` and :class:`Hands`. ``chat`` is set once, before :meth:`run`."""
-
-    chat: Chat
-    """Also asked by the completer, which is why it is no argument."""
+    """Implements :class:`View` and :class:`Hands`. What is sent before :meth:`begin` waits for it."""
 
     def __init__(
         self,
-        services: Services,
+        opening: Opening,
         source: Input,
         output: BurstOutput,
         *,
@@ -54,19 +51,17 @@ class LiveView:
         reflows: bool = False,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._services, self._text, self._output = services, services.catalog, output
-        self._source = source
-        self._bar: Line = ()
-        self._bar_shows: tuple[str, LimitsUpdated, int] | None = None
+        self._text, self._source, self._output, self.now = opening.catalog, source, output, now
         self._parser = read_keys_with_care(source, now) if isinstance(source, Vt100Input) else None
-        history = services.home / FILE_NAME if services.home else None
-        completer = ChatCompleter(services.folder, lambda: self.chat)
+        self.chat: Chat | None = None
+        self._parts: MovingParts | None = None
+        self._early = [(opening.first_prompt, "")] if opening.first_prompt else []
+        history = opening.home / FILE_NAME if opening.home else None
         self.entry = Entry(
-            PromptHistory(history, services.folder),
-            completer,
+            PromptHistory(history, opening.folder),
+            ChatCompleter(opening.folder, lambda: self.chat),
             lambda rows: self._text("terminal.pasted", lines=rows),
         )
-        self.live = LiveRegion(self._text, now)
         self.question = Question(self._text, self.entry, now, self.refresh)
         self.screen = Screen(
             buffer=self.entry.buffer,
@@ -80,7 +75,14 @@ class LiveView:
             fit=fit,
             reflows=reflows,
         )
-        self.transcript = Transcript(self._text, self.live, self.screen.commit, lambda: self.columns)
+
+    def begin(self, chat: Chat, parts: MovingParts) -> None:
+        """The agent is there: show it, and send what was typed meanwhile."""
+        self.chat, self._parts = chat, parts
+        for typed, shown in self._early:
+            chat.submit(typed, shown)
+        self._early.clear()
+        self.refresh()
 
     # View
 
@@ -98,15 +100,13 @@ class LiveView:
         self.say([line(), *told])
 
     def show(self, event: Event) -> None:
-        self.transcript.show(event)
-        self.screen.refresh()
+        if self._parts:
+            self._parts.show(event)
+        self.refresh()
 
     def busy(self, reason: str) -> None:
-        if reason:
-            self.live.wait_for(reason)
-        else:
-            self.transcript.finish()
-            self.live.clear()
+        if self._parts:
+            self._parts.busy(reason)
         self.refresh()
 
     def restore(self, text: str) -> None:
@@ -138,14 +138,17 @@ class LiveView:
 
     @property
     def is_busy(self) -> bool:
-        return self.chat.busy
+        return self.chat is not None and self.chat.busy
 
     def send(self) -> None:
         typed, shown = self.entry.take()
-        self.chat.submit(typed, shown)
+        if self.chat:
+            self.chat.submit(typed, shown)
+        elif typed.strip():
+            self._early.append((typed, shown))
 
     def stop(self) -> None:
-        if self.chat.interrupt():
+        if self.chat and self.chat.interrupt():
             return
         if self.entry.buffer.text:
             self.entry.buffer.reset()
@@ -153,15 +156,15 @@ class LiveView:
             self.say([line(("dim", self._text("terminal.how_to_leave")))])
 
     def take_back_or_recall(self) -> None:
-        if text := self.chat.unqueue():
+        if self.chat and (text := self.chat.unqueue()):
             self.entry.put(text)
         else:
             self.entry.buffer.auto_up()
 
     def toggle_detail(self) -> None:
-        self.transcript.toggle_detail()
-        key = "terminal.detail_on" if self.transcript.detail else "terminal.detail_off"
-        self.say([line(("dim", self._text(key)))])
+        if self._parts:
+            key = "terminal.detail_on" if self._parts.toggle_detail() else "terminal.detail_off"
+            self.say([line(("dim", self._text(key)))])
 
     def show_keys(self) -> None:
         self.say(line(("dim", row)) for row in self._text("terminal.keys").split("\n"))
@@ -181,7 +184,7 @@ class LiveView:
         self.screen.away = True
         try:
             async with in_terminal():
-                await asyncio.to_thread(use_terminal)
+                await in_thread(use_terminal, "terminal")
         finally:
             self.screen.resume()
 
@@ -200,7 +203,10 @@ class LiveView:
         """Own the screen until :meth:`leave`."""
         ticking = asyncio.create_task(self._tick())
         try:
-            await self.screen.run()
+            with self._source.raw_mode():
+                if isinstance(self._source, Vt100Input):
+                    store_typeahead(self._source, read_typeahead(self._source))
+                await self.screen.run()
         finally:
             ticking.cancel()
 
@@ -208,9 +214,8 @@ class LiveView:
         """Ask for a frame when time alone changed what a frame would show."""
         shown: object = None
         while True:
-            now = (self.live.key(), int(self._services.agent.gauges().seconds) if self.chat.busy else 0)
-            if now != shown:
-                shown = now
+            if self._parts and (stamp := self._parts.stamp()) != shown:
+                shown = stamp
                 self.refresh()
             self._end_stuck_paste()
             await asyncio.sleep(_TICK_SECONDS)
@@ -222,13 +227,15 @@ class LiveView:
             app.context.copy().run(app.key_processor.process_keys)
 
     def _on_frame(self) -> None:
-        self.transcript.frame()
+        if self._parts:
+            self._parts.frame()
 
     def _live_rows(self, columns: int, rows: int) -> list[Line]:
-        found = self.question.lines(columns) or self.live.lines(columns, rows)
-        waiting = list(self.chat.queue)[-_QUEUE_ROWS:]
-        queued = (self._text("terminal.queued", text=one_line(text)) for text in waiting)
-        return found + [line(("dim", clip(text, columns - 1))) for text in queued]
+        if self.question.open:
+            return self.question.lines(columns)
+        if self._parts:
+            return self._parts.rows(columns, rows)
+        return [line(("dim", clean(shown or typed))) for typed, shown in self._early]
 
     def _prompt(self) -> Line:
         if self.question.wording:
@@ -236,13 +243,4 @@ class LiveView:
         return line(("user", "› "))
 
     def _toolbar(self, columns: int) -> Line:
-        meters = self._services.agent.gauges()
-        shown = (self._services.agent.model.name, replace(meters, seconds=int(meters.seconds)), columns)
-        if shown != self._bar_shows:
-            self._bar_shows, self._bar = shown, self._painted_bar(*shown)
-        return self._bar
-
-    def _painted_bar(self, model: str, meters: LimitsUpdated, columns: int) -> Line:
-        name = clip(one_line(model), max(8, columns // 3))
-        room = max(1, columns - cell_width(name) - 4)
-        return line(("dim", f"{name} {DOT} "), *gauges(self._text, meters, room))
+        return self._parts.toolbar(columns) if self._parts else line(("dim", self._text("terminal.starting")))

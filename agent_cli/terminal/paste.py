@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
+import sys
+import termios
 from collections.abc import Callable
 
 from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
@@ -49,6 +53,18 @@ def read_keys_with_care(source: Vt100Input, now: Callable[[], float]) -> KeyPars
     ANSI_SEQUENCES["\x1b[27;2;13~"] = Keys.ControlJ
     source.vt100_parser = parser = KeyParser(take, now)
     return parser
+
+
+def read_typeahead(source: Vt100Input) -> list[KeyPress]:
+    """What was typed before the terminal was raw (call when it is): there Enter had become a line end."""
+    descriptor = source.fileno()
+    if not os.isatty(descriptor):
+        return []
+    waiting = int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)), sys.byteorder)
+    typed = os.read(descriptor, waiting) if waiting else b""
+    source.vt100_parser.feed(typed.decode("utf-8", "replace").replace("\n", "\r"))
+    keys, source._buffer = source._buffer, []
+    return keys
 
 
 def _joined_pastes(data: str, inside: bool) -> str:

@@ -21,8 +21,8 @@ from agent_cli.terminal.describe import retrying
 from agent_cli.terminal.lines import Line, line, plain
 from agent_cli.terminal.live import LiveRegion
 from agent_cli.terminal.sanitize import clean, one_line
-from agent_cli.terminal.services import Services
 from agent_cli.terminal.transcript import Transcript
+from agent_cli.text import Catalog
 
 _PROMPT = "› "
 
@@ -35,14 +35,14 @@ class PlainView:
 
     def __init__(
         self,
-        services: Services,
+        catalog: Catalog,
         source: TextIO,
         output: TextIO,
         *,
         asks: bool,
         fit: Callable[[str], str] = str,
     ) -> None:
-        self._text, self._source, self._output = services.catalog, source, output
+        self._text, self._source, self._output = catalog, source, output
         self._asks, self._fit = asks, fit
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._answer: asyncio.Future[str] | None = None

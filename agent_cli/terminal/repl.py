@@ -1,4 +1,7 @@
-"""The interactive program: one chat in front of one person, from the first prompt to the way out."""
+"""The interactive program: one chat in front of one person, from the first prompt to the way out.
+
+The prompt is painted first; the agent and all that it needs are loaded behind it.
+"""
 
 from __future__ import annotations
 
@@ -8,77 +11,100 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from io import TextIOWrapper
-from typing import TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from prompt_toolkit.input.defaults import create_input
 
-from agent_cli import __version__
-from agent_cli.terminal.chat import Chat
-from agent_cli.terminal.commands import all_commands
-from agent_cli.terminal.commands.conversation import show_history
 from agent_cli.terminal.live_view import LiveView
+from agent_cli.terminal.opening import Opening
 from agent_cli.terminal.output import BurstOutput, reflows
-from agent_cli.terminal.plain_view import PlainView
-from agent_cli.terminal.sanitize import one_line
-from agent_cli.terminal.services import Services
 from agent_cli.terminal.stray import stderr_as_lines
+from agent_cli.terminal.threads import in_thread
 from agent_cli.text.signs import fitting
 
-RECALLED = 4
-"""Messages of a resumed session that are shown at the start."""
+if TYPE_CHECKING:
+    from agent_cli.terminal.chat import Chat
+    from agent_cli.terminal.services import Services
 
 
-async def run_repl(services: Services) -> int:
-    """Chat until the person leaves; returns the exit code."""
-    view: LiveView | PlainView = _plain_view(services) if wants_plain(services) else _live_view(services)
-    view.chat = chat = Chat(services, view, all_commands())
-    with _signals(view.stop, view.leave), stderr_as_lines(view.say):
-        greet(chat)
-        chat.warm_up()
-        if services.first_prompt:
-            chat.submit(services.first_prompt)
-        with suppress(EOFError):
-            await view.run()
-        await chat.close()
-    say_goodbye(services, sys.stdout)
+async def run_repl(opening: Opening, load: Callable[[], Services]) -> int:
+    """Chat until the person leaves; returns the exit code.
+
+    ``load`` builds the agent and may import and read what it likes: it runs in a thread behind the first
+    prompt. What it raises is raised here, after the terminal was given back.
+    """
+    plain = wants_plain(opening)
+    services = await (_chat_plainly(opening, load) if plain else _chat_live(opening, load))
+    if services:
+        say_goodbye(services, sys.stdout)
     return 0
 
 
-def wants_plain(services: Services) -> bool:
+def wants_plain(opening: Opening) -> bool:
     """Whether the terminal is none, cannot move its cursor, or was asked not to."""
     simple = os.environ.get("TERM", "") in {"dumb", "unknown"} or bool(os.environ.get("NO_COLOR"))
-    return services.plain or simple or not (sys.stdin.isatty() and sys.stdout.isatty())
+    return opening.plain or simple or not (sys.stdin.isatty() and sys.stdout.isatty())
 
 
-def _plain_view(services: Services) -> PlainView:
-    if isinstance(sys.stdin, TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")
-    fit = fitting(sys.stdout.encoding)
-    return PlainView(services, sys.stdin, sys.stdout, asks=sys.stdin.isatty(), fit=fit)
-
-
-def _live_view(services: Services) -> LiveView:
-    output = BurstOutput.of(sys.stdout, os.environ.get("TERM"))
-    return LiveView(
-        services,
+async def _chat_live(opening: Opening, load: Callable[[], Services]) -> Services | None:
+    """The services, or ``None`` if the person left before they were there."""
+    view = LiveView(
+        opening,
         create_input(sys.stdin),
-        output,
+        BurstOutput.of(sys.stdout, os.environ.get("TERM")),
         fit=fitting(sys.stdout.encoding),
         reflows=reflows(os.environ),
     )
+    with _signals(view.stop, view.leave), stderr_as_lines(view.say):
+        running = asyncio.create_task(view.run())
+        await asyncio.sleep(0)  # the first paint
+        loading = in_thread(lambda: _everything(load), "load")
+        try:
+            futures: set[asyncio.Future[Any]] = {running, loading}
+            await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
+            if not loading.done():
+                return None
+            services = loading.result()
+            chat = _start_live(view, services)
+        finally:
+            if not loading.done() or loading.exception():
+                view.leave()
+            with suppress(EOFError, OSError):
+                await running
+        await chat.close()
+        return services
 
 
-def greet(chat: Chat) -> None:
-    """Who answers, how to get help, what has to be known from the start, and what was said last."""
-    services, model = chat.services, chat.agent.model
-    names = {"model": one_line(model.name), "endpoint": one_line(model.endpoint)}
-    chat.say(chat.text("terminal.hello", version=__version__, **names), "bold")
-    chat.say(chat.text("terminal.hello_keys"), "dim")
-    for notice in services.notices:
-        chat.say(one_line(notice), "warn")
-    if chat.agent.conversation.messages:
-        show_history(chat, RECALLED)
+def _everything(load: Callable[[], Services]) -> Services:
+    """What is slow to build, and the modules that are slow to import; never before the first prompt."""
+    import_module("agent_cli.terminal.starting")
+    return load()
+
+
+def _start_live(view: LiveView, services: Services) -> Chat:
+    from agent_cli.terminal.starting import start_live  # noqa: PLC0415  (loaded behind the prompt)
+
+    return start_live(view, services)
+
+
+async def _chat_plainly(opening: Opening, load: Callable[[], Services]) -> Services:
+    from agent_cli.terminal.plain_view import PlainView  # noqa: PLC0415  (no live screen needs it)
+    from agent_cli.terminal.starting import start_plain  # noqa: PLC0415  (likewise)
+
+    services = load()
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    fit = fitting(sys.stdout.encoding)
+    view = PlainView(opening.catalog, sys.stdin, sys.stdout, asks=sys.stdin.isatty(), fit=fit)
+    with _signals(view.stop, view.leave), stderr_as_lines(view.say):
+        chat = start_plain(view, services)
+        if opening.first_prompt:
+            chat.submit(opening.first_prompt)
+        await view.run()
+        await chat.close()
+    return services
 
 
 def say_goodbye(services: Services, stream: TextIO) -> None:

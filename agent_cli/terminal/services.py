@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_cli.agent import Agent
 from agent_cli.approval import ApprovalMode
-from agent_cli.memory.store import SessionStore
 from agent_cli.text import Catalog
+
+if TYPE_CHECKING:
+    from agent_cli.agent import Agent
+    from agent_cli.memory.store import SessionStore
 
 
 def _nothing() -> None:
@@ -37,8 +40,6 @@ class Services:
     catalog: Catalog
     folder: Path
     home: Path | None = None
-    plain: bool = False
-    first_prompt: str = ""
     approval: ApprovalMode = "ask"
     notices: tuple[str, ...] = ()
     store: SessionStore | None = None

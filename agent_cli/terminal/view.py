@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from agent_cli.approval import ApprovalRequest
-from agent_cli.events import Event
 from agent_cli.terminal.approval import Answer
 from agent_cli.terminal.lines import Line
+
+if TYPE_CHECKING:
+    from agent_cli.events import Event
 
 
 class View(Protocol):

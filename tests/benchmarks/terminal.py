@@ -21,11 +21,11 @@ from rich.markdown import Markdown
 from agent_cli.agent import Agent
 from agent_cli.events import StepStarted, TextDelta
 from agent_cli.models.scripted import ScriptedModel
-from agent_cli.terminal.chat import Chat
-from agent_cli.terminal.commands import all_commands
 from agent_cli.terminal.live_view import LiveView
+from agent_cli.terminal.opening import Opening
 from agent_cli.terminal.output import BurstOutput
 from agent_cli.terminal.services import Services
+from agent_cli.terminal.starting import start_live
 from agent_cli.text import Catalog
 
 CHARACTERS_A_TOKEN, TOKENS_A_FRAME = 4, 5
@@ -60,8 +60,9 @@ async def live_screen(text: str) -> tuple[float, int]:
     agent = Agent(model=ScriptedModel(["unused"]))
     services = Services(agent=agent, catalog=Catalog("en"), folder=Path())
     with create_pipe_input() as keys:
-        view = LiveView(services, keys, BurstOutput(sink, lambda: SIZE, term="xterm"))
-        view.chat = Chat(services, view, all_commands())
+        opening = Opening(services.catalog, services.folder)
+        view = LiveView(opening, keys, BurstOutput(sink, lambda: SIZE, term="xterm"))
+        start_live(view, services)
         running = asyncio.create_task(view.run())
         await asyncio.sleep(0.2)
         view.show(StepStarted(1, 12))

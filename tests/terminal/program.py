@@ -19,6 +19,7 @@ from agent_cli.errors import ModelError
 from agent_cli.messages import AssistantMessage, Message, UserMessage
 from agent_cli.models.base import Completed, ToolSchema
 from agent_cli.models.scripted import ScriptedModel, Stream
+from agent_cli.terminal.opening import Opening
 from agent_cli.terminal.repl import run_repl
 from agent_cli.terminal.services import Services
 from agent_cli.text import Catalog, detect_language
@@ -76,19 +77,27 @@ def reply(messages: Sequence[Message], tools: Sequence[ToolSchema], options: Map
             return f"You said: {messages[-1].content}"
 
 
+def load(opening: Opening) -> Services:
+    agent = Agent(model=ScriptedModel(reply, chunk=7), tools=ToolRegistry([nap, look, run_shell]))
+    return Services(
+        agent=agent,
+        catalog=opening.catalog,
+        folder=opening.folder,
+        home=opening.home,
+        resume_command=lambda: "agent-cli --resume x" if len(agent.conversation) else "",
+    )
+
+
 def main() -> None:
     prepare_streams()
     home = os.environ.get("AGENT_HOME")
-    agent = Agent(model=ScriptedModel(reply, chunk=7), tools=ToolRegistry([nap, look, run_shell]))
-    services = Services(
-        agent=agent,
+    opening = Opening(
         catalog=Catalog(detect_language(None, os.environ, sys.stdout.encoding)),
         folder=Path.cwd(),
         home=Path(home) if home else None,
         plain="--plain" in sys.argv,
-        resume_command=lambda: "agent-cli --resume x" if len(agent.conversation) else "",
     )
-    code = asyncio.run(run_repl(services))
+    code = asyncio.run(run_repl(opening, lambda: load(opening)))
     flush_streams()
     os._exit(code)
 

@@ -18,11 +18,11 @@ from agent_cli.agent import Agent
 from agent_cli.events import Event
 from agent_cli.limits import Limits
 from agent_cli.models.scripted import ScriptedModel
-from agent_cli.terminal.chat import Chat
-from agent_cli.terminal.commands import all_commands
 from agent_cli.terminal.live_view import LiveView
+from agent_cli.terminal.opening import Opening
 from agent_cli.terminal.output import BurstOutput
 from agent_cli.terminal.services import Services
+from agent_cli.terminal.starting import start_live
 from agent_cli.text import Catalog
 from tests.terminal.program import look, nap, reply, run_shell
 from tools import ToolRegistry
@@ -109,15 +109,15 @@ class Stage:
         self.agent = Agent(model=self.model, tools=ToolRegistry([nap, look, run_shell]), limits=limits)
         catalog = Catalog("zh" if language == "zh" else "en")
         self.services = Services(agent=self.agent, catalog=catalog, folder=folder, home=home, **services)
+        self.opening = Opening(catalog, folder, home)
         self.clock = Watch()
         self._exits = ExitStack()
 
     async def __aenter__(self) -> Stage:
         self.keys: PipeInput = self._exits.enter_context(create_pipe_input())
         output = BurstOutput(self.terminal, self.terminal.size, term="xterm")  # type: ignore[arg-type]
-        self.view = RecordingView(self.services, self.keys, output, now=self.clock)
-        self.view.chat = self.chat = Chat(self.services, self.view, all_commands())
-        self.chat.warm_up()
+        self.view = RecordingView(self.opening, self.keys, output, now=self.clock)
+        self.chat = start_live(self.view, self.services)
         self.running = asyncio.create_task(self.view.run())
         await self.until("›")
         return self

@@ -51,7 +51,6 @@ def clear(chat: Chat, argument: str) -> None:
     del argument
     hint = chat.services.resume_command()
     if chat.services.new_session is not None:
-        chat.agent.session.close()
         chat.services.new_session()
     else:
         chat.agent.session = Session.in_memory(clock=chat.agent.session.clock)
