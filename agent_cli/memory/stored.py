@@ -29,6 +29,7 @@ from agent_cli.memory.session_file import (
     undo_line,
 )
 from agent_cli.memory.session_writer import SessionWriter
+from agent_cli.memory.trimming import sound_cut
 from agent_cli.memory.usage import UsageRecorder
 from agent_cli.messages import Message, Usage
 
@@ -83,7 +84,8 @@ def stored_session(around: Surroundings, place: Place, fork: Place) -> Session:
         file.close()
         raise StorageError(f"cannot read session {place.id}: {error.strerror or error}") from error
     repaired = repair_history(content.messages)
-    notices = _notices(content, repaired)
+    notices = _notices(content, repaired) if alone else []
+    content.cut = sound_cut(repaired.messages, content.cut)
     if not alone or content.version != VERSION:
         file.close()
         why = "memory.other_version" if alone else "memory.in_use"

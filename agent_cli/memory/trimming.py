@@ -12,7 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from agent_cli.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
+from agent_cli.messages import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolMessage,
+    UserMessage,
+    history_problems,
+)
 from agent_cli.tokens import TokenEstimator, measure
 
 TRIGGER = 0.8
@@ -227,6 +234,12 @@ def _with_note(sent: list[Message], count: int, summary: str) -> list[Message]:
             sent[index] = UserMessage(f"{message.content}\n\n{note}")
             break
     return sent
+
+
+def sound_cut(messages: Sequence[Message], cut: Cut) -> Cut:
+    """The cut if it leaves a valid request; nothing cut otherwise (it was damaged, or they were)."""
+    allowed = cut.dropped <= everything_droppable(messages)
+    return cut if allowed and not history_problems(render(messages, cut)) else NOTHING_CUT
 
 
 def stub(message: Message) -> Message:

@@ -156,6 +156,9 @@ def test_the_second_program_gets_a_fork_with_the_same_history(home: Home) -> Non
     assert fork.notices == (Notice("memory.in_use", {"id": session.id, "fork": fork.id}),)
     assert list(fork.messages) == list(session.messages)
     assert fork.turns
+    session.conversation.append_calls(call("running"))
+    assert [notice.key for notice in home.reopened().notices] == ["memory.in_use"]
+    session.conversation.resolve(ToolMessage("running", "done"))
     fork.conversation.append(UserMessage("in the fork"))
     session.conversation.append(UserMessage("in the first"))
     fork.close()

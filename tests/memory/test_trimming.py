@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_cli.memory.trimming import BULKY, NOTHING_CUT, Cut, Fitted, fit, render, stub, sum_tokens
+from agent_cli.memory.trimming import (
+    BULKY,
+    NOTHING_CUT,
+    Cut,
+    Fitted,
+    fit,
+    render,
+    sound_cut,
+    stub,
+    sum_tokens,
+)
 from agent_cli.messages import (
     AssistantMessage,
     Message,
@@ -97,6 +107,23 @@ def test_a_cut_ends_where_the_history_was_taken_back_to() -> None:
     cut = Cut(frozenset({2, 4}), frozenset({1, 3}), "summary")
     assert cut.before(4) == Cut(frozenset({2}), frozenset({1, 3}), "summary")
     assert cut.before(1) == NOTHING_CUT
+
+
+@unhurried
+@given(valid_histories(), st.frozensets(st.integers(0, 30)), st.frozensets(st.integers(0, 30)))
+def test_no_damaged_cut_can_spoil_a_request(
+    messages: list[Message], stubbed: frozenset[int], dropped: frozenset[int]
+) -> None:
+    cut = sound_cut(messages, Cut(stubbed, dropped))
+    assert history_problems(render(messages, cut)) == []
+    assert history_problems(fit(messages, window=100, estimator=ESTIMATOR, cut=cut).messages) == []
+
+
+def test_a_sound_cut_stays() -> None:
+    cut = fit(turns(20), window=500, estimator=ESTIMATOR).cut
+    assert cut.dropped
+    assert sound_cut(turns(20), cut) == cut
+    assert sound_cut(turns(2), cut) == NOTHING_CUT
 
 
 def fit_at(messages: list[Message], share: float) -> Fitted:
