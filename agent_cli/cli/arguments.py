@@ -14,7 +14,7 @@ from agent_cli.settings import TABLE, Setting
 from agent_cli.text import Catalog
 
 PROGRAM = "agent-cli"
-COMMANDS = ("config", "doctor", "sessions", "runs")
+COMMANDS = ("setup", "config", "doctor", "sessions", "runs")
 NEWEST, PICKED = "newest", "?"
 MAX_JOBS = 64
 OUTPUT_FORMATS = ("text", "json", "stream-json")

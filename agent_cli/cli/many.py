@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agent_cli.agent import Agent
+from agent_cli.cli.run import Run
 from agent_cli.cli.wiring import Wiring, close
 from agent_cli.errors import ConfigError
 from agent_cli.headless.batch import Batch, Tally
@@ -24,18 +25,18 @@ STDIN = "-"
 _BAR = 24
 
 
-def answer_all(wiring: Wiring) -> int:
+def answer_all(run: Run) -> int:
     """The exit code of the batch. Results go to ``--output``, where a later run takes them up, or to
     stdout. Raises ``ConfigError`` and ``StorageError``."""
-    arguments = wiring.arguments
-    questions = read_questions(_read(arguments.batch, wiring), wiring.catalog)
-    model = configured_model(wiring.settings)
+    arguments, wiring = run.arguments, Wiring(run)
+    questions = read_questions(_read(arguments.batch, run), run.catalog)
+    model = configured_model(run.settings)
     wiring.tools()  # a wrong --tools is told before the first question is asked
-    kept = ResultFile(wiring.folder / arguments.output) if arguments.output else None
+    kept = ResultFile(run.folder / arguments.output) if arguments.output else None
     done = kept.done if kept else frozenset()
     open_questions = [question for question in questions if question.id not in done]
     tally = Tally(len(questions), skipped=len(questions) - len(open_questions))
-    bar = Bar(wiring.catalog, tally, quiet=arguments.quiet)
+    bar = Bar(run.catalog, tally, quiet=arguments.quiet)
     add = kept.add if kept else _to_stdout()
 
     def finished(question: Question, result: AgentResult) -> None:
@@ -46,7 +47,7 @@ def answer_all(wiring: Wiring) -> int:
     def new_agent() -> Agent:
         return wiring.agent(model, Session.in_memory())
 
-    batch = Batch(new_agent, wiring.settings.limits, tally, finished)
+    batch = Batch(new_agent, run.settings.limits, tally, finished)
     bar.show()
     asyncio.run(_play(batch, open_questions, arguments.jobs, model))
     bar.finish()
@@ -60,12 +61,12 @@ async def _play(batch: Batch, questions: list[Question], jobs: int, model: ChatM
         await close(model)
 
 
-def _read(name: str, wiring: Wiring) -> str:
+def _read(name: str, run: Run) -> str:
     try:
-        data = sys.stdin.buffer.read() if name == STDIN else Path(wiring.folder / name).read_bytes()
+        data = sys.stdin.buffer.read() if name == STDIN else Path(run.folder / name).read_bytes()
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ConfigError(wiring.catalog("batch.unreadable", path=name, reason=reason)) from None
+        raise ConfigError(run.catalog("batch.unreadable", path=name, reason=reason)) from None
     return data.decode("utf-8-sig", "replace")
 
 

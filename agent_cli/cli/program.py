@@ -16,12 +16,13 @@ from agent_cli import settings as settings_module
 from agent_cli.cli.arguments import COMMANDS, PROGRAM, parse, wished_language
 from agent_cli.cli.logfile import log_path, log_unexpected, open_log
 from agent_cli.cli.own_tools import claim_tools
+from agent_cli.cli.run import Run
 from agent_cli.cli.streams import flush_streams, prepare_streams
 from agent_cli.errors import AgentCliError, ConfigError
 from agent_cli.settings import Settings
 from agent_cli.text import Catalog, detect_language
 
-Run = Callable[[Sequence[str], Catalog, Mapping[str, str], Path], int]
+RunCommand = Callable[[Sequence[str], Catalog, Mapping[str, str], Path], int]
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
@@ -74,25 +75,23 @@ class Program:
         arguments = parse(self._argv, self._catalog)
         settings = self._load(arguments.flags)
         claim_tools()
-        from agent_cli.cli.wiring import Wiring  # noqa: PLC0415  (--help and mistakes need none of it)
-
-        wiring = Wiring(arguments, settings, self._catalog, self.folder, self._environ, self._complain)
+        run = Run(arguments, settings, self._catalog, self.folder, self._environ, self._complain)
         if arguments.batch:
-            from agent_cli.cli.many import answer_all  # noqa: PLC0415  (likewise)
+            from agent_cli.cli.many import answer_all  # noqa: PLC0415  (each way loads its own)
 
-            return answer_all(wiring)
+            return answer_all(run)
         if arguments.once:
             from agent_cli.cli.once import answer  # noqa: PLC0415  (no prompt_toolkit for a script)
 
-            return answer(wiring)
-        from agent_cli.cli.interactive import chat  # noqa: PLC0415  (no rich for a script)
+            return answer(run)
+        from agent_cli.cli.interactive import chat  # noqa: PLC0415  (no agent before the first paint)
 
-        return chat(wiring)
+        return chat(run)
 
     def _command(self, name: str, *argv: str) -> int:
         """A command beside the chat; only its own code is loaded."""
         claim_tools()
-        run: Run = getattr(import_module(f"agent_cli.cli.{name}"), f"run_{name}")
+        run: RunCommand = getattr(import_module(f"agent_cli.cli.{name}"), f"run_{name}")
         return run(argv, self._catalog, self._environ, self.folder)
 
     def _load(self, flags: Mapping[str, str | None]) -> Settings:

@@ -1,12 +1,9 @@
-"""The one place that builds everything: what was asked goes in, an agent with all it needs comes out."""
+"""The one place that builds everything: a run goes in, an agent with all it needs comes out."""
 
 from __future__ import annotations
 
-import errno
-import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
@@ -14,19 +11,19 @@ from typing import Protocol, runtime_checkable
 
 from agent_cli.agent import Agent
 from agent_cli.approval import AllowAll, Approver, NobodyToAsk
-from agent_cli.cli.arguments import NEWEST, PICKED, Arguments
+from agent_cli.cli.arguments import NEWEST, PICKED
 from agent_cli.cli.resuming import pick, taken_up
+from agent_cli.cli.run import Run
 from agent_cli.errors import ConfigError
 from agent_cli.memory.redact import Redactor
 from agent_cli.memory.session import Notice, Session
 from agent_cli.memory.store import SessionInfo, SessionStore
 from agent_cli.models.base import ChatModel
 from agent_cli.models.configured import configured_model
-from agent_cli.settings import Settings
-from agent_cli.text import Catalog
 from tools import ToolRegistry, default_tools
 
 NO_TOOLS = "none"
+_PROMPT_FILE = Path(__file__).parents[1] / "system_prompt.md"
 
 
 @runtime_checkable
@@ -40,86 +37,73 @@ class Connected(Protocol):
     async def aclose(self) -> None: ...
 
 
-_PROMPT_FILE = Path(__file__).parents[1] / "system_prompt.md"
+async def close(model: ChatModel) -> None:
+    """Close the connections of a model that has any."""
+    if isinstance(model, Connected):
+        await model.aclose()
 
 
-@dataclass(frozen=True)
 class Wiring:
-    """One run of the program: what was typed, what is set, where it works. ``tell`` shows a line to
-    the user."""
+    """Builds the parts of one run."""
 
-    arguments: Arguments
-    settings: Settings
-    catalog: Catalog
-    folder: Path
-    environ: Mapping[str, str]
-    tell: Callable[[str], None]
-
-    @cached_property
-    def stores(self) -> bool:
-        """Whether anything is written to disk. A state folder that cannot be used is told once."""
-        home = self.settings.home
-        if not self.arguments.store:
-            return False
-        try:
-            home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            reason = error.strerror or str(error)
-        else:
-            if os.access(home, os.W_OK | os.X_OK):
-                return True
-            reason = os.strerror(errno.EACCES)
-        self.tell(self.catalog("cli.no_storage", home=home, reason=reason))
-        return False
+    def __init__(self, run: Run) -> None:
+        self.run = run
 
     @cached_property
     def store(self) -> SessionStore:
-        keys = [*self.settings.keys.values(), *filter(None, [self.settings.api_key])]
+        settings = self.run.settings
+        keys = [*settings.keys.values(), *filter(None, [settings.api_key])]
         return SessionStore(
-            self.settings.home,
-            redactor=Redactor.from_environ(self.environ, [key.reveal() for key in keys]),
-            tell=self.tell_notice,
+            settings.home,
+            redactor=Redactor.from_environ(self.run.environ, [key.reveal() for key in keys]),
+            tell=self._tell,
         )
 
-    def tell_notice(self, notice: Notice) -> None:
-        self.tell(self.catalog(notice.key, **notice.values))
+    def _tell(self, notice: Notice) -> None:
+        self.run.tell(self.run.catalog(notice.key, **notice.values))
 
     def session(self) -> Session:
         """The session to go on with, a new one, or one that is written nowhere.
 
         Raises ``ConfigError`` or ``StorageError`` when the wanted one does not exist or cannot be read.
         """
-        wanted = self.arguments.resume
-        if wanted is None or not self.stores:
+        wanted = self.run.arguments.resume
+        if wanted is None or not self.run.stores:
             return self.new_session()
         session = self.store.open(self._wanted(wanted))
         for notice in session.notices:
-            self.tell_notice(notice)
+            self._tell(notice)
         return session
 
-    def _wanted(self, wanted: str) -> SessionInfo:
-        if wanted not in {NEWEST, PICKED}:
-            return self.store.find(wanted, self.folder)
-        here = self.store.sessions(self.folder)
-        if not here:
-            raise ConfigError(self.catalog("cli.no_session_here"))
-        if wanted == PICKED and len(here) > 1 and sys.stdin.isatty() and sys.stdout.isatty():
-            return pick(here, input, self.tell)
-        return here[0]
-
     def new_session(self) -> Session:
-        return self.store.create(self.folder) if self.stores else Session.in_memory()
+        return self.store.create(self.run.folder) if self.run.stores else Session.in_memory()
+
+    def _wanted(self, wanted: str) -> SessionInfo:
+        return self._here()[0] if wanted in {NEWEST, PICKED} else self.store.find(wanted, self.run.folder)
+
+    def picked(self) -> SessionInfo:
+        """A session of this folder that a person chooses; the newest where nobody can be asked."""
+        here = self._here()
+        asks = len(here) > 1 and sys.stdin.isatty() and sys.stdout.isatty()
+        return pick(here, input, self.run.tell) if asks else here[0]
+
+    def _here(self) -> list[SessionInfo]:
+        here = self.store.sessions(self.run.folder)
+        if not here:
+            raise ConfigError(self.run.catalog("cli.no_session_here"))
+        return here
 
     def agent(self, model: ChatModel | None = None, session: Session | None = None) -> Agent:
         """An agent for a run without a person (a terminal sets its own approver), on the model and the
         session that are given or those that the settings and arguments name.
 
         Raises ``ConfigError`` when the settings name no usable model or tools."""
-        approver: Approver = AllowAll() if self.settings.approve == "all" else NobodyToAsk()
+        settings = self.run.settings
+        approver: Approver = AllowAll() if settings.approve == "all" else NobodyToAsk()
         if session is None and model is None:
-            configured_model(self.settings)  # what is missing is told before a session is opened
+            configured_model(settings)  # what is missing is told before a session is opened
         session = session or self.session()
-        settings = taken_up(self.settings, session)
+        settings = taken_up(settings, session)
         return Agent(
             model=model or configured_model(settings),
             tools=self.tools(),
@@ -131,27 +115,23 @@ class Wiring:
 
     def tools(self) -> ToolRegistry:
         """The tools that the settings name, the others switched off."""
-        if self.settings.tools == NO_TOOLS:
+        settings = self.run.settings
+        if settings.tools == NO_TOOLS:
             return ToolRegistry()
-        registry = default_tools(self.folder, weather_url=self.settings.weather_url)
-        patterns = [pattern.strip() for pattern in self.settings.tools.split(",") if pattern.strip()]
+        registry = default_tools(self.run.folder, weather_url=settings.weather_url, environ=self.run.environ)
+        patterns = [pattern.strip() for pattern in settings.tools.split(",") if pattern.strip()]
         names = list(registry.names)
         for pattern in patterns:
             if not any(fnmatchcase(name, pattern) for name in names):
-                raise ConfigError(self.catalog("cli.no_such_tool", pattern=pattern, known=", ".join(names)))
+                known = ", ".join(names)
+                raise ConfigError(self.run.catalog("cli.no_such_tool", pattern=pattern, known=known))
         for name in names:
             registry.enable(name, any(fnmatchcase(name, pattern) for pattern in patterns))
         return registry
 
     def system_prompt(self) -> str:
         """The user's own prompt, or ours with the one fact that a model cannot ask for."""
-        if self.settings.system:
-            return self.settings.system
+        if self.run.settings.system:
+            return self.run.settings.system
         text = _PROMPT_FILE.read_text(encoding="utf-8")
-        return f"{text}\nWorking folder: {self.folder} ({sys.platform})\n"
-
-
-async def close(model: ChatModel) -> None:
-    """Close the connections of a model that has any."""
-    if isinstance(model, Connected):
-        await model.aclose()
+        return f"{text}\nWorking folder: {self.run.folder} ({sys.platform})\n"

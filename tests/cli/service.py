@@ -20,7 +20,9 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        if self.path == "/v1/models":
+        if self.path == "/v1/models" and self.headers.get("authorization") != f"Bearer {KEY}":
+            self._error(401, "Incorrect API key provided", "invalid_api_key")
+        elif self.path == "/v1/models":
             self._json(200, {"object": "list", "data": [{"id": MODEL, "object": "model"}]})
         else:
             self._send(200, "text/html", WEB_PAGE)

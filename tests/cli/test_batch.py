@@ -17,7 +17,7 @@ import pytest
 from agent_cli.agent import Agent
 from agent_cli.cli.arguments import Arguments
 from agent_cli.cli.many import Bar, answer_all
-from agent_cli.cli.wiring import Wiring
+from agent_cli.cli.run import Run
 from agent_cli.clock import ManualClock
 from agent_cli.errors import ConfigError, ModelError, StorageError
 from agent_cli.headless.batch import Batch, Tally
@@ -203,7 +203,7 @@ def answer(tmp_path: Path) -> Answer:
     def run(batch: str, output: str = "", *, quiet: bool = False, jobs: int = 2) -> int:
         settings = load({"model": "practice"}, {}, tmp_path, tmp_path / "home")
         arguments = Arguments(batch=batch, output=output, jobs=jobs, quiet=quiet)
-        return answer_all(Wiring(arguments, settings, CATALOG, tmp_path, {}, print))
+        return answer_all(Run(arguments, settings, CATALOG, tmp_path, {}, print))
 
     return run
 

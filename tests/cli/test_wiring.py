@@ -11,7 +11,8 @@ import pytest
 
 from agent_cli.approval import AllowAll, NobodyToAsk
 from agent_cli.cli.arguments import Arguments
-from agent_cli.cli.interactive import services_of
+from agent_cli.cli.run import Run
+from agent_cli.cli.serving import services_of
 from agent_cli.cli.wiring import Wiring
 from agent_cli.errors import ConfigError
 from agent_cli.models.openai_chat import OpenAIChatModel
@@ -31,7 +32,8 @@ def wire(tmp_path: Path) -> Wire:
     def build(told: list[str] | None = None, arguments: Arguments | None = None, **settings: str) -> Wiring:
         loaded = load(settings, {}, tmp_path, tmp_path / "home")
         tell = (told if told is not None else []).append
-        return Wiring(arguments or Arguments(), loaded, Catalog("en"), Path("/home/user/project"), {}, tell)
+        folder = Path("/home/user/project")
+        return Wiring(Run(arguments or Arguments(), loaded, Catalog("en"), folder, {}, tell))
 
     return build
 
@@ -125,8 +127,8 @@ def test_an_unusable_state_folder_is_told_once_and_stores_nothing(wire: Wire, tm
     told: list[str] = []
     (tmp_path / "file").touch()
     wiring = wire(told, model="practice")
-    wiring = replace(wiring, settings=replace(wiring.settings, home=tmp_path / "file" / "home"))
-    services = services_of(wiring)
+    settings = replace(wiring.run.settings, home=tmp_path / "file" / "home")
+    services = services_of(Wiring(replace(wiring.run, settings=settings)))
     assert services.home is None
     assert services.agent.session.id == ""
     assert len(told) == 1
@@ -136,6 +138,6 @@ def test_the_key_reaches_the_model_and_shows_up_nowhere_else(wire: Wire) -> None
     wiring = wire(model="m", base_url="http://localhost:1/v1")
     secret = load({"model": "m"}, {"LLM_API_KEY": KEY, "LLM_BASE_URL": "http://h/v1"}, Path("/"), Path("/x"))
     assert isinstance(secret, Settings)
-    agent = replace(wiring, settings=secret, arguments=Arguments(store=False)).agent()
+    agent = Wiring(replace(wiring.run, settings=secret, arguments=Arguments(store=False))).agent()
     assert KEY not in repr(secret)
     assert KEY not in repr(agent.model)
