@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from agent_cli.errors import AgentCliError
 from agent_cli.events import Event, ReasoningDelta, TextDelta, ToolCallFinished, TurnFinished
+from agent_cli.terminal import markdown_stream
 from agent_cli.terminal.approval import SessionApprover
 from agent_cli.terminal.attachments import attach
 from agent_cli.terminal.describe import fitted
@@ -204,7 +205,7 @@ class Chat:
     def warm_up(self) -> None:
         """Load the model's client behind the prompt; the first turn waits for it."""
         self._client = in_thread(self.services.warm_up, "warm-up")
-        self._client.add_done_callback(lambda client: client.cancelled() or client.exception())
+        self._client.add_done_callback(_load_markdown)
 
     async def _client_ready(self) -> None:
         if self._client is None:
@@ -218,3 +219,10 @@ class Chat:
         if self._job is not None:
             self.interrupt()
             await asyncio.wait([self._job], timeout=_LEAVING_PATIENCE)
+
+
+def _load_markdown(client: asyncio.Future[None]) -> None:
+    """Next in the background, once the client is there (or failed, which the first turn will tell)."""
+    if not client.cancelled():
+        client.exception()
+        in_thread(markdown_stream.warm_up, "markdown")
