@@ -137,7 +137,7 @@ async def test_a_broken_tool_call_is_answered_and_mended(llmock: LLMock, kind: s
 @pytest.mark.parametrize("fault", ["disconnect", "truncate", "corrupt"])
 async def test_a_call_that_breaks_off_never_runs_twice(llmock: LLMock, fault: str) -> None:
     llmock.call_tool("write_file", {"path": "a.txt", "text": "hello"}, times=2).reply("Written.")
-    getattr(llmock, fault)(after_chunks=2)
+    getattr(llmock.pace(30), fault)(after_chunks=2)
     client = Client(llmock, tools=True)
     assert (await client.play()).status == "ok"
     assert client.bench.ran == [("write_file", {"path": "a.txt", "text": "hello"})]
