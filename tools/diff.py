@@ -64,7 +64,7 @@ class _Matcher(difflib.SequenceMatcher[str]):
         old_end, new_end = len(old) - tail, len(new) - tail
         blocks: list[_Block] = [("equal", 0, head, 0, head)] if head else []
         if max(old_end, new_end) - head <= _MAX_COMPARED:
-            middle = difflib.SequenceMatcher(None, old[head:old_end], new[head:new_end], autojunk=False)
+            middle = difflib.SequenceMatcher(None, old[head:old_end], new[head:new_end])
             blocks += [
                 (tag, a + head, b + head, c + head, d + head) for tag, a, b, c, d in middle.get_opcodes()
             ]

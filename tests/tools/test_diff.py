@@ -77,6 +77,15 @@ def test_a_huge_change_is_shown_in_bounded_time_and_size() -> None:
     assert "more characters of the diff]" in made.text
 
 
+@pytest.mark.parametrize("old", ["x\n", "x\ny\n", "x\n\n}\n"])
+def test_lines_that_repeat_without_end_are_compared_in_bounded_time(old: str) -> None:
+    before = (old * 1_000)[:3_990]
+    after = ("y\nx\nz\n" * 700)[:3_990]
+    began = time.perf_counter()
+    diff("f", before.encode(), after.encode())
+    assert time.perf_counter() - began < 2
+
+
 def test_a_small_change_in_a_huge_file_is_found_at_once() -> None:
     lines = [f"line {number}\n" for number in range(100_000)]
     before = "".join(lines).encode()

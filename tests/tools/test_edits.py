@@ -95,6 +95,9 @@ def test_an_edit_without_sense_is_refused(old: str, new: str, word: str) -> None
         ("a = “x”\n", 'a = "x"', ["only in quotation marks", "“x”", "U+201C, U+201D"]),
         ("a\u00a0= 1\n", "a = 1", ["only in white space", "⍽"]),
         ("a – b\n", "a - b", ["look-alike"]),
+        ("x = 1\n", "x = 1\n\n", ["Lines 1 differ only in the line breaks"]),
+        ("total = foo(1,  2) + bar\n", "foo(1, 2)", ["Lines 1 differ only in white space", "foo(1,··2)"]),
+        ("if (a) {\n  b\n} else {\n", "{\n\tb\n}", ["Lines 1-3 differ only in white space", "·b'", "→b'"]),
         ("Hello World\n", "hello world", ["upper and lower case", "'Hello World'"]),
         (
             CODE,
@@ -104,6 +107,8 @@ def test_an_edit_without_sense_is_refused(old: str, new: str, word: str) -> None
         (CODE, '1\tdef greet(name):\n2\t    """Say hello."""', ["contains the line numbers"]),
         (CODE, "import numpy as np", ["nothing like it"]),
         ("", "x", ["nothing like it"]),
+        ("a\nb\n", "\n\n", ["nothing like it"]),
+        ("a\n", "   ", ["nothing like it"]),
     ],
 )
 def test_a_mismatch_shows_the_nearest_lines_and_how_they_differ(
