@@ -67,7 +67,7 @@ def test_a_wrong_setting_is_one_line_with_its_cure(wrongly_set: dict[str, Future
         (("-p", "hi"), {}, "No model is configured. Put LLM_BASE_URL, LLM_API_KEY and LLM_MODEL into .env"),
         (("-p", "hi"), {"OPENAI_API_KEY": "sk-theirs-0123456"}, "No model is configured."),
         (("-p", "hi"), {"LLM_API_KEY": "sk-ours-0123456"}, "LLM_MODEL is not set: name the model with"),
-        (("-p", "hi"), {"LLM_MODEL": "m"}, "LLM_API_KEY is not set: put it into .env"),
+        (("-p", "hi"), {"LLM_MODEL": "m"}, "LLM_API_KEY is not set: put the key into .env"),
         (("-p", "hi"), {"LLM_BASE_URL": "localhost:8080"}, "LLM_BASE_URL: 'localhost:8080' is not a URL"),
         (("-p", "hi", *PRACTICE, "--tools", "reed_*"), {}, "--tools: no tool matches reed_*. There are: "),
         (("-p", "", *PRACTICE), {}, "The message is empty."),
