@@ -20,6 +20,7 @@ MAX_FILE_LINES = 300
 MAX_FUNCTION_LINES = 60
 SCREEN_LIBRARIES = {"rich", "prompt_toolkit"}
 SERVICE_LIBRARIES = {"openai", "tenacity", "httpx2"}
+MCP_LIBRARIES = {"mcp", "mcp_types", "anyio"}
 BROAD = {"Exception", "BaseException"}
 BROAD_EXCEPTS = {"tools/registry.py", "agent_cli/terminal/chat.py"}
 SILENCED = re.compile(r"#\s*noqa(?P<rest>.*)")
@@ -66,7 +67,11 @@ def test_no_function_is_longer_than_a_screen() -> None:
 
 @pytest.mark.parametrize(
     ("libraries", "home"),
-    [(SCREEN_LIBRARIES, "agent_cli/terminal/"), (SERVICE_LIBRARIES, "agent_cli/models/")],
+    [
+        (SCREEN_LIBRARIES, "agent_cli/terminal/"),
+        (SERVICE_LIBRARIES, "agent_cli/models/"),
+        (MCP_LIBRARIES, "agent_cli/mcp/"),
+    ],
 )
 def test_slow_libraries_are_known_in_one_place_only(libraries: set[str], home: str) -> None:
     strangers = [
@@ -83,7 +88,8 @@ def test_importing_the_packages_loads_nothing_slow() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
     ).stdout.split()
     assert {"agent_cli", "tools"} <= set(loaded)
-    assert (SCREEN_LIBRARIES | SERVICE_LIBRARIES | {"pydantic", "dotenv"}) & set(loaded) == set()
+    slow = SCREEN_LIBRARIES | SERVICE_LIBRARIES | MCP_LIBRARIES | {"pydantic", "dotenv"}
+    assert slow & set(loaded) == set()
 
 
 def test_broad_excepts_stand_only_where_the_unexpected_must_not_end_the_program() -> None:
@@ -110,7 +116,10 @@ def test_every_silenced_check_gives_its_reason() -> None:
 
 def test_everything_imported_is_declared_as_a_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {_distribution(text) for text in project["dependencies"]}
+    extras = [
+        text for name, texts in project["optional-dependencies"].items() if name != "test" for text in texts
+    ]
+    declared = {_distribution(text) for text in [*project["dependencies"], *extras]}
     homes = packages_distributions()
     undeclared = {
         f"{name(path)}: {module}"
