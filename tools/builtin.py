@@ -25,19 +25,21 @@ def default_tools(
     root: Path | str | None = None,
     *,
     extra_roots: Iterable[Path | str] = (),
+    read_only_roots: Iterable[Path | str] = (),
     allow_private_network: bool = False,
     weather_url: str | None = None,
     changes: FileChanges | None = None,
     environ: Mapping[str, str] | None = None,
     now: Now = system_now,
 ) -> ToolRegistry:
-    """All tools, working inside ``root`` (the current folder) and ``extra_roots``.
+    """All tools, working inside ``root`` (the current folder) and ``extra_roots``; ``read_only_roots``
+    (where results too long are stored in full) may be read as well.
 
     ``changes`` collects what is written, for undo. ``environ`` (the process's own) is what commands
     inherit, without its secrets; ``AGENT_WEATHER_URL`` in it replaces the weather service.
     """
     environ = os.environ if environ is None else environ
-    workspace = Workspace(root if root is not None else Path.cwd(), extra_roots)
+    workspace = Workspace(root if root is not None else Path.cwd(), extra_roots, read_only_roots)
     shell = ShellTools(workspace, environ)
     web = WebTool(anywhere if allow_private_network else is_public)
     return ToolRegistry(

@@ -68,7 +68,7 @@ class FileTools:
 
     def write_file(self, path: str, content: str) -> ToolResult:
         """Create a file or replace all of it. Folders are made as needed."""
-        real = self._workspace.resolve(path)
+        real = self._workspace.resolve(path, writing=True)
         before, after = self._plan_write(real, content)
         return self._store(real, before, after)
 
@@ -82,7 +82,7 @@ class FileTools:
         edits: Annotated[list[Edit] | None, "further edits of the same file; all are made or none"] = None,
     ) -> ToolResult:
         """Replace an exact piece of a text file. Read the file first."""
-        real = self._workspace.resolve(path)
+        real = self._workspace.resolve(path, writing=True)
         before, after = self._plan_edit(real, _all_edits(old_text, new_text, edits))
         return self._store(real, before, after)
 
@@ -140,11 +140,11 @@ class FileTools:
         return os.path.normpath(str(arguments.get("path", "")) or ".")
 
     def _preview_write(self, arguments: Arguments) -> str:
-        real = self._workspace.resolve(arguments["path"])
+        real = self._workspace.resolve(arguments["path"], writing=True)
         return diff(self._workspace.shown(real), *self._plan_write(real, arguments["content"])).text
 
     def _preview_edit(self, arguments: Arguments) -> str:
-        real = self._workspace.resolve(arguments["path"])
+        real = self._workspace.resolve(arguments["path"], writing=True)
         edits = _all_edits(arguments["old_text"], arguments["new_text"], arguments.get("edits"))
         return diff(self._workspace.shown(real), *self._plan_edit(real, edits)).text
 

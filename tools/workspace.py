@@ -25,13 +25,22 @@ _MAX_PATH = 4_096
 
 
 class Workspace:
-    """``root`` is where relative paths start. Every method raises ``ToolError`` or ``OSError``."""
+    """``root`` is where relative paths start; ``read_only_roots`` may be read but not written.
 
-    def __init__(self, root: Path | str, extra_roots: Iterable[Path | str] = ()) -> None:
+    Every method raises ``ToolError`` or ``OSError``.
+    """
+
+    def __init__(
+        self,
+        root: Path | str,
+        extra_roots: Iterable[Path | str] = (),
+        read_only_roots: Iterable[Path | str] = (),
+    ) -> None:
         self.root = Path(os.path.realpath(root))
-        self._roots = (self.root, *(Path(os.path.realpath(extra)) for extra in extra_roots))
+        self._writable = (self.root, *(Path(os.path.realpath(extra)) for extra in extra_roots))
+        self._readable = (*self._writable, *(Path(os.path.realpath(extra)) for extra in read_only_roots))
 
-    def resolve(self, path: str) -> Path:
+    def resolve(self, path: str, *, writing: bool = False) -> Path:
         """The real, absolute path behind what a model wrote; ``permission_denied`` if it lies outside."""
         if "\0" in path or len(path) > _MAX_PATH:
             raise ToolError("invalid_arguments", "The path holds a NUL character or is far too long.")
@@ -40,7 +49,7 @@ class Workspace:
             real = Path(os.path.realpath(self.root / plain))
         except (OSError, ValueError) as error:
             raise ToolError("invalid_arguments", f"{path!r} is no usable path: {error}.") from None
-        self.home_of(real)
+        self.home_of(real, writing=writing)
         return real
 
     def shown(self, real: Path) -> str:
@@ -50,7 +59,7 @@ class Workspace:
     @contextmanager
     def folder(self, real: Path, *, create: bool = False) -> Iterator[int]:
         """A descriptor of a resolved folder, reached without following any link."""
-        home = self.home_of(real)
+        home = self.home_of(real, writing=create)
         current = os.open(home, _FOLDER)
         try:
             for name in real.relative_to(home).parts:
@@ -122,19 +131,21 @@ class Workspace:
 
     def remove(self, real: Path) -> None:
         """Delete a file. Used to undo its creation."""
+        self.home_of(real, writing=True)
         with self._folder_of(real) as parent:
             os.unlink(real.name, dir_fd=parent)
 
-    def home_of(self, real: Path) -> Path:
+    def home_of(self, real: Path, *, writing: bool = False) -> Path:
         """The allowed folder in which a resolved path lies."""
-        for root in self._roots:
+        roots = self._writable if writing else self._readable
+        for root in roots:
             if real.is_relative_to(root):
                 return root
-        allowed = ", ".join(str(root) for root in self._roots)
+        allowed = ", ".join(str(root) for root in roots)
         raise ToolError("permission_denied", f"{str(real)!r} lies outside of what is allowed: {allowed}.")
 
     def _folder_of(self, real: Path, *, create: bool = False) -> AbstractContextManager[int]:
-        if real in self._roots:
+        if real in self._readable:
             raise self._is_folder(real)
         return self.folder(real.parent, create=create)
 

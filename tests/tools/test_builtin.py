@@ -61,10 +61,15 @@ async def test_the_root_the_extra_roots_and_the_changes_are_used(tmp_path: Path)
         folder.mkdir()
         (folder / "f").write_text(folder.name)
     changes = FileChanges()
-    tools = default_tools(root, extra_roots=[extra], changes=changes)
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "f").write_text("full text")
+    tools = default_tools(root, extra_roots=[extra], read_only_roots=[kept], changes=changes)
     assert (await call(tools, "read_file", path="f")).content == "1\troot"
     assert (await call(tools, "read_file", path=str(extra / "f"))).content == "1\textra"
     assert (await call(tools, "read_file", path=str(other / "f"))).kind == "permission_denied"
+    assert (await call(tools, "read_file", path=str(kept / "f"))).content == "1\tfull text"
+    assert (await call(tools, "write_file", path=str(kept / "f"), content="")).kind == "permission_denied"
     assert (await call(tools, "run_shell", command="cat f")).content.endswith("root")
     await call(tools, "write_file", path="f", content="new")
     assert changes.restore().restored == ("f",)

@@ -128,6 +128,22 @@ def test_an_allowed_root_is_inside_and_its_neighbour_is_not(farm: Path) -> None:
         workspace.resolve("../outside2/x")
 
 
+def test_a_read_only_root_is_read_and_never_written(farm: Path) -> None:
+    outside = farm.parent / "outside"
+    workspace = Workspace(farm, read_only_roots=[outside])
+    real = workspace.resolve("out/secret")
+    assert workspace.read(real) == SECRET
+    for attempt in (
+        lambda: workspace.resolve("out/secret", writing=True),
+        lambda: workspace.write(real, b"mine"),
+        lambda: workspace.write(outside / "new", b"mine"),
+        lambda: workspace.remove(real),
+    ):
+        with pytest.raises(ToolError, match="outside of what is allowed"):
+            attempt()
+    assert [path.name for path in outside.iterdir()] == ["secret"]
+
+
 def test_a_root_that_is_itself_a_link_works(farm: Path) -> None:
     link = farm.parent / "link"
     link.symlink_to(farm)
