@@ -18,7 +18,7 @@ from tests.local_model.llama_server import free_port
 SCENARIO: list[dict[str, Any]] = [
     {"type": "fail", "status": 429, "retry_after": 0.4},
     {"type": "stream_fault", "kind": "truncate", "after_chunks": 2},
-    {"type": "tool_fault", "kind": "malformed_arguments"},
+    {"type": "stream_fault", "kind": "malformed", "after_chunks": 2},
 ]
 
 
@@ -31,7 +31,9 @@ def chaos_server() -> Iterator[str]:
     """The URL of ``llmock serve`` in a process of its own."""
     port = free_port()
     process = subprocess.Popen(
-        llmock("serve", "--port", str(port)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        llmock("serve", "--port", str(port), "--stream-chunk-delay-ms", "30"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         url = f"http://127.0.0.1:{port}"
@@ -71,6 +73,5 @@ def test_a_turn_through_three_faults_earns_a_clean_strict_verdict(tmp_path: Path
     assert ended.out.strip()
     assert report.returncode == 0, report.stdout
     verdict = json.loads(report.stdout)
-    assert verdict["faults_injected"] == 2  # broken tool calls are not counted: the model erred
+    assert verdict["faults_injected"] == len(SCENARIO)
     assert verdict["warnings"] == verdict["errors"] == 0
-    assert "invalid_json" in ended.err
