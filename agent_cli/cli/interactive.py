@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_cli.cli.arguments import PICKED
+from agent_cli.cli.instructions import instruction_files, root_of
 from agent_cli.cli.run import Run
 from agent_cli.terminal.opening import Opening
 from agent_cli.terminal.repl import run_repl
+from agent_cli.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from agent_cli.terminal.services import Services
+
+_YES = frozenset({"y", "yes", "是", "好"})
 
 
 def chat(run: Run) -> int:
     """The REPL. Raises ``ConfigError`` and ``StorageError``, after the terminal was given back."""
     if run.arguments.resume == PICKED:
         run = _picked(run)
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        ask_for_trust(run, input)
     opening = Opening(
         catalog=run.catalog,
         folder=run.folder,
@@ -46,6 +54,15 @@ def chat(run: Run) -> int:
                 await close(services.agent.model)
 
     return asyncio.run(play())
+
+
+def ask_for_trust(run: Run, ask: Callable[[str], str]) -> None:
+    """A project's instructions steer the model: for a folder not seen before the user decides."""
+    files, root = instruction_files(run.folder), root_of(run.folder)
+    if files and run.settings.instructions == "ask" and run.trust.of(root) is None:
+        names = ", ".join(str(path) for path in files)
+        answer = ask(run.catalog("cli.trust", files=one_line(names)))
+        run.trust.remember(root, answer.strip().lower() in _YES)
 
 
 def _picked(run: Run) -> Run:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from agent_cli.cli.arguments import Arguments
+from agent_cli.cli.instructions import Trust
 from agent_cli.settings import Settings
 from agent_cli.text import Catalog
 
@@ -41,3 +42,7 @@ class Run:
             reason = os.strerror(errno.EACCES)
         self.tell(self.catalog("cli.no_storage", home=home, reason=reason))
         return False
+
+    @cached_property
+    def trust(self) -> Trust:
+        return Trust(self.settings.home if self.stores else None)

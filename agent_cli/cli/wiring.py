@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 from agent_cli.agent import Agent
 from agent_cli.approval import AllowAll, Approver, NobodyToAsk
 from agent_cli.cli.arguments import NEWEST, PICKED
+from agent_cli.cli.instructions import instruction_files, instructions_text, root_of
 from agent_cli.cli.resuming import pick, taken_up
 from agent_cli.cli.run import Run
 from agent_cli.errors import ConfigError
@@ -130,8 +131,19 @@ class Wiring:
         return registry
 
     def system_prompt(self) -> str:
-        """The user's own prompt, or ours with the one fact that a model cannot ask for."""
-        if self.run.settings.system:
-            return self.run.settings.system
-        text = _PROMPT_FILE.read_text(encoding="utf-8")
-        return f"{text}\nWorking folder: {self.run.folder} ({sys.platform})\n"
+        """The user's own prompt, or ours with the one fact that a model cannot ask for; then the
+        project's instructions, if they are trusted."""
+        text = self.run.settings.system
+        if not text:
+            ours = _PROMPT_FILE.read_text(encoding="utf-8")
+            text = f"{ours}\nWorking folder: {self.run.folder} ({sys.platform})\n"
+        return "\n\n".join(filter(None, [text, instructions_text(self._instructions())]))
+
+    def _instructions(self) -> list[Path]:
+        files, wanted = instruction_files(self.run.folder), self.run.settings.instructions
+        if not files or wanted == "none":
+            return []
+        trusted = wanted == "all" or self.run.trust.of(root_of(self.run.folder))
+        if trusted is None:
+            self.run.tell(self.run.catalog("cli.untrusted", file=files[-1]))
+        return files if trusted else []

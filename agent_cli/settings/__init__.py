@@ -58,6 +58,7 @@ class Settings:
     approve: ApprovalMode = "ask"
     tools: str = BY_NAME["tools"].default
     system: str = ""
+    instructions: Literal["ask", "all", "none"] = "ask"
     weather_url: str = BY_NAME["weather_url"].default
     preset: str = BY_NAME["preset"].default
     limits: Limits = field(default_factory=Limits)

@@ -86,8 +86,18 @@ def _limit(name: str) -> Setting:
     )
 
 
-def _choice(name: str, variable: str, choices: tuple[str, ...], default: str, flag: str) -> Setting:
-    return Setting(name, (variable,), _one_of(*choices), default, flag=flag, choices=choices)
+def _choice(
+    name: str, variable: str, choices: tuple[str, ...], default: str, unsafe_prefix: str = ""
+) -> Setting:
+    return Setting(
+        name,
+        (variable,),
+        _one_of(*choices),
+        default,
+        flag=f"--{name.replace('_', '-')}",
+        choices=choices,
+        unsafe_prefix=unsafe_prefix,
+    )
 
 
 TABLE: tuple[Setting, ...] = (
@@ -95,17 +105,9 @@ TABLE: tuple[Setting, ...] = (
     Setting("api_key", ("LLM_API_KEY",), Secret, customary="OPENAI_API_KEY"),
     Setting("model", ("LLM_MODEL",), flag="--model"),
     Setting("provider", ("LLM_PROVIDER",), flag="--provider"),
-    _choice("tool_style", "AGENT_TOOL_STYLE", ("native", "text"), "native", "--tool-style"),
-    _choice("lang", "AGENT_LANG", ("en", "zh"), "", "--lang"),
-    Setting(
-        "approve",
-        ("AGENT_APPROVE",),
-        _one_of("ask", "reads", "all"),
-        "ask",
-        flag="--approve",
-        choices=("ask", "reads", "all"),
-        unsafe_prefix="all",
-    ),
+    _choice("tool_style", "AGENT_TOOL_STYLE", ("native", "text"), "native"),
+    _choice("lang", "AGENT_LANG", ("en", "zh"), ""),
+    _choice("approve", "AGENT_APPROVE", ("ask", "reads", "all"), "ask", unsafe_prefix="all"),
     Setting("tools", ("AGENT_TOOLS",), default="*", flag="--tools"),
     Setting(
         "system",
@@ -113,6 +115,7 @@ TABLE: tuple[Setting, ...] = (
         flag="--system",
         unsafe_prefix="@",
     ),
+    _choice("instructions", "AGENT_INSTRUCTIONS", ("ask", "all", "none"), "ask", unsafe_prefix="all"),
     Setting("weather_url", ("AGENT_WEATHER_URL",), _url, "https://api.open-meteo.com"),
     Setting(
         "preset",
