@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from agent_cli.memory.run_record import RunRecord
-from agent_cli.memory.runlog import RUNNING
 
 HEADROOM = 1.1
 """A suggested limit lies this much above P99, so that the turns that were fine stay fine."""
@@ -71,7 +70,7 @@ class RunStats:
 def run_stats(runs: Iterable[RunRecord]) -> RunStats:
     """Statistics of any number of runs, none included."""
     every = list(runs)
-    ended = [run for run in every if run.result and run.status != RUNNING]
+    ended = [run for run in every if run.result]
     by_group: dict[tuple[str, str], list[RunRecord]] = {}
     for run in ended:
         by_group.setdefault((run.model, run.status), []).append(run)

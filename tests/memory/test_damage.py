@@ -255,6 +255,23 @@ def test_a_turn_that_makes_no_sense_is_passed_over(damage: dict[str, object]) ->
     assert past_turn({**turn, **damage}) is None
 
 
+@pytest.mark.parametrize("index", [-1, True, "0", 1.0, None])
+def test_an_index_is_a_count(index: object) -> None:
+    line = {"type": "message", "index": index, "message": {"role": "user", "content": "x"}}
+    content = read(encode_line(line))
+    assert (content.messages, content.damaged) == ([], 1)
+
+
+def test_opening_a_sound_session_writes_nothing(home: Home) -> None:
+    session = home.store().create(CWD)
+    play_turn(session)
+    session.close()
+    (path,) = home.path.glob("sessions/*/*.jsonl")
+    before = path.read_bytes()
+    home.reopened().close()
+    assert path.read_bytes() == before
+
+
 def test_limits_that_make_no_sense_are_as_if_unknown() -> None:
     assert read_limits({"max_steps": 5, "max_mood": 3}) == Limits(max_steps=5)
     nonsense: list[object] = [{"max_steps": -1}, {"max_steps": "x"}, [], None]

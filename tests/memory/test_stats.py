@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from agent_cli.limits import Limits
 from agent_cli.memory.run_record import RunRecord
 from agent_cli.memory.stats import Spread, Suggestion, percentile, run_stats
+from agent_cli.memory.usage import UsageTotal
 from agent_cli.messages import Usage
 from agent_cli.results import AgentResult, Status
 from tests.memory.histories import unhurried
@@ -107,3 +108,8 @@ def test_no_runs_and_no_answers_suggest_nothing() -> None:
 def test_it_is_json() -> None:
     data = json.loads(json.dumps(run_stats([run(1), run(2, "loop")]).to_dict()))
     assert data["spreads"]["steps"]["p50"] == 1
+
+
+def test_only_what_was_used_can_be_unpriced() -> None:
+    total = UsageTotal().plus(Usage(), None).plus(Usage(1, 1), None).plus(Usage(1, 1), 0.5)
+    assert total == UsageTotal(3, Usage(2, 2), 0.5, 1)
