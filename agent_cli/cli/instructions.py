@@ -1,14 +1,15 @@
 """A project's own instructions: ``AGENTS.md`` of the working folder and of its parents up to the
-repository's root. They become part of the system prompt, so their folder has to be trusted first."""
+repository's root. They become part of the system prompt, so the user has to trust them first."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from agent_cli.messages import clean_text
+from agent_cli.settings.trust import TrustStore
 
 FILE = "AGENTS.md"
 LONGEST = 32_000
@@ -16,36 +17,20 @@ LONGEST = 32_000
 _CUT = "\n[the rest of this file was left out]"
 
 
-class Trust:
-    """Which folders the user trusts or not, remembered in the state folder (``home``; ``None``: nowhere)."""
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """One file as it was when the program started."""
 
-    def __init__(self, home: Path | None) -> None:
-        self._path = home / "trusted_folders" if home else None
-        self._answers = dict(self._read())
+    path: Path
+    content: bytes
 
-    def of(self, folder: Path) -> bool | None:
-        """``None`` for a folder not seen before."""
-        return self._answers.get(str(folder))
+    @property
+    def text(self) -> str:
+        text = clean_text(self.content.decode("utf-8-sig", "replace")).strip()
+        return text if len(text) <= LONGEST else text[:LONGEST] + _CUT
 
-    def remember(self, folder: Path, trusted: bool) -> None:
-        """For this run, and for later ones if it can be written."""
-        self._answers[str(folder)] = trusted
-        if self._path is None:
-            return
-        lines = "".join(f"{'yes' if answer else 'no'} {path}\n" for path, answer in self._answers.items())
-        with suppress(OSError):
-            fresh = self._path.with_suffix(".new")
-            fresh.touch(mode=0o600)
-            fresh.write_text(lines, encoding="utf-8", errors="surrogateescape")
-            os.replace(fresh, self._path)
-
-    def _read(self) -> list[tuple[str, bool]]:
-        with suppress(OSError):
-            if self._path is not None:
-                text = self._path.read_text(encoding="utf-8", errors="surrogateescape")
-                pairs = (line.partition(" ") for line in text.splitlines())
-                return [(path, answer == "yes") for answer, _, path in pairs if path]
-        return []
+    def trusted_by(self, store: TrustStore) -> bool:
+        return store.trusts(self.path, self.content)
 
 
 def root_of(folder: Path) -> Path:
@@ -60,16 +45,19 @@ def instruction_files(folder: Path) -> list[Path]:
     return [path for parent in reversed(between) if (path := parent / FILE).is_file()]
 
 
-def instructions_text(files: Sequence[Path]) -> str:
-    """The files as a part of the system prompt; empty if none can be read."""
-    parts = []
-    for path in files:
+def read_instructions(folder: Path) -> list[Instructions]:
+    """The instructions that hold in ``folder``; files that cannot be read, or are empty, do not count."""
+    found = []
+    for path in instruction_files(folder):
         with suppress(OSError):
-            text = clean_text(path.read_text(encoding="utf-8", errors="replace")).strip()
-            if text:
-                parts.append(f"Instructions of this project, from {path}:\n\n{_shortened(text)}")
-    return "\n\n".join(parts)
+            content = path.read_bytes()
+            if content.strip():
+                found.append(Instructions(path, content))
+    return found
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST else text[:LONGEST] + _CUT
+def instructions_text(instructions: Iterable[Instructions]) -> str:
+    """The instructions as a part of the system prompt."""
+    return "\n\n".join(
+        f"Instructions of this project, from {each.path}:\n\n{each.text}" for each in instructions
+    )

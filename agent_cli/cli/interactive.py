@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_cli.cli.arguments import PICKED
-from agent_cli.cli.instructions import instruction_files, root_of
+from agent_cli.cli.instructions import read_instructions
 from agent_cli.cli.run import Run
 from agent_cli.terminal.opening import Opening
 from agent_cli.terminal.repl import run_repl
@@ -51,18 +51,22 @@ def chat(run: Run) -> int:
                 from agent_cli.cli.wiring import close  # noqa: PLC0415  (loaded by now)
 
                 services.agent.session.close()
+                await services.servers.close()
                 await close(services.agent.model)
 
     return asyncio.run(play())
 
 
 def ask_for_trust(run: Run, ask: Callable[[str], str]) -> None:
-    """A project's instructions steer the model: for a folder not seen before the user decides."""
-    files, root = instruction_files(run.folder), root_of(run.folder)
-    if files and run.settings.instructions == "ask" and run.trust.of(root) is None:
-        names = ", ".join(str(path) for path in files)
-        answer = ask(run.catalog("cli.trust", files=one_line(names)))
-        run.trust.remember(root, answer.strip().lower() in _YES)
+    """A project's instructions steer the model: the user decides about each text not seen before."""
+    if run.settings.instructions != "ask":
+        return
+    for each in read_instructions(run.folder):
+        if each.trusted_by(run.trust):
+            continue
+        answer = ask(run.catalog("cli.trust", file=one_line(str(each.path))))
+        if answer.strip().lower() in _YES:
+            run.trust.trust(each.path, each.content)
 
 
 def _picked(run: Run) -> Run:

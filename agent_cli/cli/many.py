@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agent_cli.agent import Agent
+from agent_cli.cli.beside import running
 from agent_cli.cli.run import Run
 from agent_cli.cli.wiring import Wiring, close
 from agent_cli.errors import ConfigError
@@ -15,7 +16,6 @@ from agent_cli.headless.batch import Batch, Tally
 from agent_cli.headless.output import SCHEMA, Writer, to_json
 from agent_cli.headless.questions import Question, ResultFile, read_questions
 from agent_cli.memory.session import Session
-from agent_cli.models.base import ChatModel
 from agent_cli.models.configured import configured_model
 from agent_cli.results import AgentResult
 from agent_cli.text import Catalog, numbers
@@ -49,16 +49,17 @@ def answer_all(run: Run) -> int:
 
     batch = Batch(new_agent, run.settings.limits, tally, finished)
     bar.show()
-    asyncio.run(_play(batch, open_questions, arguments.jobs, model))
+
+    async def play() -> None:
+        try:
+            async with running(wiring.servers, run):
+                await batch.run(open_questions, arguments.jobs)
+        finally:
+            await close(model)
+
+    asyncio.run(play())
     bar.finish()
     return tally.exit_code
-
-
-async def _play(batch: Batch, questions: list[Question], jobs: int, model: ChatModel) -> None:
-    try:
-        await batch.run(questions, jobs)
-    finally:
-        await close(model)
 
 
 def _read(name: str, run: Run) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
+from agent_cli.cli.beside import running
 from agent_cli.cli.run import Run
 from agent_cli.cli.wiring import Wiring, close
 from agent_cli.events import Event
@@ -16,7 +17,8 @@ def answer(run: Run) -> int:
     """The exit code of one turn. Raises ``ConfigError`` before anything is asked or read."""
     for warning in run.settings.warnings:
         run.tell(warning)
-    agent = Wiring(run).agent()
+    wiring = Wiring(run)
+    agent = wiring.agent()
     question = read_question(run.arguments.prompt, sys.stdin.buffer, run.catalog, run.tell)
     writer = Writer(sys.stdout)
     output = output_for(run.arguments.output_format, writer, agent.session.id)
@@ -30,7 +32,8 @@ def answer(run: Run) -> int:
 
     async def turn() -> int:
         try:
-            return await answer_once(agent, question, show, writer)
+            async with running(wiring.servers, run):
+                return await answer_once(agent, question, show, writer)
         finally:
             agent.session.close()
             await close(agent.model)

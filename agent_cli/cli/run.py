@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 
 from agent_cli.cli.arguments import Arguments
-from agent_cli.cli.instructions import Trust
 from agent_cli.settings import Settings
+from agent_cli.settings.trust import TrustStore
 from agent_cli.text import Catalog
 
 
@@ -44,5 +44,6 @@ class Run:
         return False
 
     @cached_property
-    def trust(self) -> Trust:
-        return Trust(self.settings.home if self.stores else None)
+    def trust(self) -> TrustStore:
+        """Which files of projects the user trusts."""
+        return TrustStore(self.settings.home if self.stores else None)

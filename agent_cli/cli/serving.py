@@ -8,6 +8,7 @@ from dataclasses import replace
 from agent_cli.cli.arguments import PROGRAM
 from agent_cli.cli.resuming import taken_up
 from agent_cli.cli.wiring import Connected, Wiring
+from agent_cli.mcp.saying import project_text
 from agent_cli.models.configured import PRACTICE, configured_model
 from agent_cli.terminal.services import Services
 
@@ -22,6 +23,8 @@ def services_of(wiring: Wiring) -> Services:
     if settings.nothing_configured:
         settings = replace(settings, model=PRACTICE)
         notices.append(run.catalog("cli.practice_hint"))
+    if project := wiring.servers.project:
+        notices.append(project_text(project, run.catalog))
     configured_model(settings)  # what is missing is told before a session is opened
     session = wiring.session()
     agent = wiring.agent(configured_model(taken_up(settings, session)), session)
@@ -52,6 +55,7 @@ def services_of(wiring: Wiring) -> Services:
         approval=settings.approve,
         notices=tuple(notices),
         store=wiring.store if run.stores else None,
+        servers=wiring.servers,
         warm_up=warm_up,
         list_models=list_models,
         switch_model=switch_model,

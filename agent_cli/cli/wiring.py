@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
@@ -12,15 +12,20 @@ from typing import Protocol, runtime_checkable
 from agent_cli.agent import Agent
 from agent_cli.approval import AllowAll, Approver, NobodyToAsk
 from agent_cli.cli.arguments import NEWEST, PICKED
-from agent_cli.cli.instructions import instruction_files, instructions_text, root_of
+from agent_cli.cli.instructions import Instructions, instructions_text, read_instructions
 from agent_cli.cli.resuming import pick, taken_up
 from agent_cli.cli.run import Run
 from agent_cli.errors import ConfigError
+from agent_cli.mcp.files import USER_FILE, Configured, read_files
+from agent_cli.mcp.names import PREFIX
+from agent_cli.mcp.server import Surroundings
+from agent_cli.mcp.servers import Servers
 from agent_cli.memory.redact import Redactor
 from agent_cli.memory.session import Notice, Session
 from agent_cli.memory.store import SessionInfo, SessionStore
 from agent_cli.models.base import ChatModel
 from agent_cli.models.configured import configured_model
+from agent_cli.settings.trust import TrustStore
 from tools import ToolRegistry, default_tools
 
 NO_TOOLS = "none"
@@ -52,13 +57,25 @@ class Wiring:
 
     @cached_property
     def store(self) -> SessionStore:
+        return SessionStore(self.run.settings.home, redactor=self._redactor(), tell=self._tell)
+
+    @cached_property
+    def servers(self) -> Servers:
+        """The MCP servers, not started. Raises ``ConfigError`` when the user's file cannot be used."""
+        run, folder = self.run, self.run.settings.config_file.parent
+        configured = Configured(folder / USER_FILE)
+        if run.settings.tools != NO_TOOLS:
+            trusted = TrustStore(run.settings.home if run.stores else None)
+            configured = read_files(folder, run.folder, trusted)
+        redactor = self._redactor(
+            secret for config in configured.servers for secret in config.secrets(run.environ)
+        )
+        return Servers(configured, Surroundings(run.environ, str(run.folder), redactor.text))
+
+    def _redactor(self, more: Iterable[str] = ()) -> Redactor:
         settings = self.run.settings
         keys = [*settings.keys.values(), *filter(None, [settings.api_key])]
-        return SessionStore(
-            settings.home,
-            redactor=Redactor.from_environ(self.run.environ, [key.reveal() for key in keys]),
-            tell=self._tell,
-        )
+        return Redactor.from_environ(self.run.environ, [*(key.reveal() for key in keys), *more])
 
     def _tell(self, notice: Notice) -> None:
         self.run.tell(self.run.catalog(notice.key, **notice.values))
@@ -115,19 +132,24 @@ class Wiring:
         )
 
     def tools(self) -> ToolRegistry:
-        """The tools that the settings name, the others switched off."""
+        """The tools that the settings name, the others switched off. Those of MCP servers join later."""
         settings = self.run.settings
         if settings.tools == NO_TOOLS:
             return ToolRegistry()
         registry = default_tools(self.run.folder, weather_url=settings.weather_url, environ=self.run.environ)
         patterns = [pattern.strip() for pattern in settings.tools.split(",") if pattern.strip()]
         names = list(registry.names)
+
+        def wanted(name: str) -> bool:
+            return any(fnmatchcase(name, pattern) for pattern in patterns)
+
         for pattern in patterns:
-            if not any(fnmatchcase(name, pattern) for name in names):
+            if not pattern.startswith(PREFIX) and not any(fnmatchcase(name, pattern) for name in names):
                 known = ", ".join(names)
                 raise ConfigError(self.run.catalog("cli.no_such_tool", pattern=pattern, known=known))
         for name in names:
-            registry.enable(name, any(fnmatchcase(name, pattern) for pattern in patterns))
+            registry.enable(name, wanted(name))
+        self.servers.serve(registry, wanted)
         return registry
 
     def system_prompt(self) -> str:
@@ -139,11 +161,13 @@ class Wiring:
             text = f"{ours}\nWorking folder: {self.run.folder} ({sys.platform})\n"
         return "\n\n".join(filter(None, [text, instructions_text(self._instructions())]))
 
-    def _instructions(self) -> list[Path]:
-        files, wanted = instruction_files(self.run.folder), self.run.settings.instructions
-        if not files or wanted == "none":
+    def _instructions(self) -> list[Instructions]:
+        wanted = self.run.settings.instructions
+        if wanted == "none":
             return []
-        trusted = wanted == "all" or self.run.trust.of(root_of(self.run.folder))
-        if trusted is None:
-            self.run.tell(self.run.catalog("cli.untrusted", file=files[-1]))
-        return files if trusted else []
+        found = read_instructions(self.run.folder)
+        trusted = [each for each in found if wanted == "all" or each.trusted_by(self.run.trust)]
+        for each in found:
+            if each not in trusted:
+                self.run.tell(self.run.catalog("cli.untrusted", file=each.path))
+        return trusted

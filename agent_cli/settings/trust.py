@@ -24,7 +24,7 @@ class TrustStore:
 
     def trust(self, path: Path, content: bytes) -> None:
         """Raises ``StorageError`` when it cannot be remembered."""
-        self._marks = {**self._read(), str(path.resolve()): _mark(content)}
+        self._marks = {**self._marks, **self._read(), str(path.resolve()): _mark(content)}
         if self._path is None:
             return
         new = self._path.with_name(f".{FILE}.{os.getpid()}")

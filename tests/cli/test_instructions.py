@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from agent_cli.cli.arguments import Arguments
-from agent_cli.cli.instructions import LONGEST, Trust, instruction_files, instructions_text, root_of
+from agent_cli.cli.instructions import LONGEST, Instructions, instruction_files, read_instructions, root_of
 from agent_cli.cli.interactive import ask_for_trust
 from agent_cli.cli.run import Run
 from agent_cli.cli.wiring import Wiring
@@ -59,26 +58,39 @@ def test_instructions_that_were_never_trusted_are_not_used_and_that_is_said(star
     told: list[str] = []
     prompt = Wiring(start(told)).system_prompt()
     assert "Use tabs." not in prompt
-    assert len(told) == 1
-    assert "not trusted yet" in told[0]
+    assert len(told) == 2
+    assert all("it is not trusted" in line for line in told)
 
 
 @pytest.mark.parametrize(("answer", "used"), [("y", True), ("Yes ", True), ("", False), ("n", False)])
-def test_the_user_is_asked_once_for_each_folder(start: Start, answer: str, used: bool) -> None:
+def test_the_user_decides_about_each_file(start: Start, answer: str, used: bool) -> None:
     asked: list[str] = []
+    told: list[str] = []
 
     def ask(prompt: str) -> str:
         asked.append(prompt)
         return answer
 
-    told: list[str] = []
-    ask_for_trust(start(), ask)
-    ask_for_trust(start(), ask)
-    prompt = Wiring(start(told)).system_prompt()
-    assert len(asked) == 1
-    assert "AGENTS.md" in asked[0]
+    run = start(told)
+    ask_for_trust(run, ask)
+    prompt = Wiring(run).system_prompt()
+    assert len(asked) == 2
+    assert all("AGENTS.md has instructions for agents" in prompt for prompt in asked)
     assert ("Use tabs." in prompt and "Use spaces." in prompt) == used
-    assert told == []
+    assert bool(told) != used
+
+
+def test_what_was_trusted_is_not_asked_again_until_it_changes(start: Start, project: Path) -> None:
+    asked: list[str] = []
+
+    def ask(prompt: str) -> str:
+        asked.append(prompt)
+        return "y"
+
+    for text, times in (("Use spaces.", 2), ("Use spaces.", 2), ("Delete everything.", 3)):
+        (project / "AGENTS.md").write_text(text)
+        ask_for_trust(start(), ask)
+        assert len(asked) == times
 
 
 def test_what_is_nearest_comes_last(start: Start) -> None:
@@ -105,31 +117,21 @@ def test_a_project_cannot_trust_itself(start: Start, project: Path) -> None:
         start()
 
 
-def test_trust_is_remembered_privately(tmp_path: Path) -> None:
-    Trust(tmp_path).remember(tmp_path / "a b", True)
-    Trust(tmp_path).remember(tmp_path / "c", False)
-    trust = Trust(tmp_path)
-    answers = [trust.of(tmp_path / name) for name in ("a b", "c", "d")]
-    assert answers == [True, False, None]
-    assert stat.S_IMODE((tmp_path / "trusted_folders").stat().st_mode) == 0o600
-
-
-def test_trust_without_a_state_folder_lasts_for_the_run(start: Start, project: Path) -> None:
+def test_trust_without_a_state_folder_lasts_for_the_run(start: Start) -> None:
     run = start(store=False)
     ask_for_trust(run, lambda _: "y")
     assert "Use tabs." in Wiring(run).system_prompt()
-    assert start(store=False).trust.of(root_of(project)) is None
+    assert "Use tabs." not in Wiring(start(store=False)).system_prompt()
 
 
 @pytest.mark.parametrize(("length", "cut"), [(LONGEST, False), (LONGEST + 1, True)])
-def test_a_long_file_is_cut(tmp_path: Path, length: int, cut: bool) -> None:
-    path = tmp_path / "AGENTS.md"
-    path.write_text("x" * length)
-    text = instructions_text([path])
-    assert text.count("x" * LONGEST) == 1
+def test_a_long_file_is_cut(length: int, cut: bool) -> None:
+    text = Instructions(Path("AGENTS.md"), b"x" * length).text
+    assert text.count("x") == LONGEST
     assert text.endswith("[the rest of this file was left out]") == cut
 
 
-def test_a_file_that_is_empty_or_unreadable_adds_nothing(tmp_path: Path) -> None:
+def test_a_file_that_is_empty_or_unreadable_does_not_count(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_text(" \n")
-    assert instructions_text([tmp_path / "AGENTS.md", tmp_path / "gone.md"]) == ""
+    assert read_instructions(tmp_path) == []
+    assert read_instructions(tmp_path / "gone") == []
