@@ -74,11 +74,11 @@ class ReplyJudge:
     """
 
     def __init__(self) -> None:
-        self._raised = 0
-        self._rejected = 0
+        self._raised = False
+        self._rejected = False
+        self._nudged = False
+        self._announced = False
         self._continued = 0
-        self._nudged = 0
-        self._announced = 0
         self._so_far = ""
 
     def judge(self, message: AssistantMessage, finish_reason: str, limits: Limits) -> Judgement:
@@ -102,20 +102,20 @@ class ReplyJudge:
         """Remember what was done. Calls that can be run are a new beginning."""
         match judgement.action:
             case "run_calls":
-                self._raised = self._rejected = self._continued = self._nudged = 0
-                self._so_far = ""
+                self._raised = self._rejected = self._nudged = False
+                self._continued, self._so_far = 0, ""
             case "reject_calls":
-                self._rejected += 1
+                self._rejected = True
                 self._so_far = ""
             case "raise_output":
-                self._raised += 1
+                self._raised = True
             case "continue":
                 self._continued += 1
                 self._so_far = judgement.answer
             case "nudge" if judgement.cause == "announced":
-                self._announced += 1
+                self._announced = True
             case "nudge":
-                self._nudged += 1
+                self._nudged = True
 
     def _cut_calls(self, message: AssistantMessage) -> Judgement:
         if not self._raised:

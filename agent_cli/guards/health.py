@@ -76,14 +76,14 @@ class Health(Guard):
         if not name or not result.executed:
             return
         backend = self._backends.setdefault(name, _Backend())
-        probing, backend.slot_until = backend.slot_until is not None, None
+        backend.slot_until = None
         if result.cause:
             return
         if result.ok or result.kind not in TRANSPORT_KINDS:
             self._backends[name] = _Backend()
             return
-        if backend.pause and not probing and now < backend.next_probe:
-            return
+        if now < backend.next_probe:
+            return  # it began before the breaker opened
         backend.faults += 1
         backend.last_fault = clip(" ".join(result.content.split()), 120) or result.kind
         if backend.faults >= FAULTS:

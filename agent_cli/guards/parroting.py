@@ -22,9 +22,7 @@ class Parroting(Guard):
     may_be_overruled = True
 
     def __init__(self) -> None:
-        self._text = ""
-        self._steps = 0
-        self._noted = False
+        self._hear("")
 
     def before_call(self, call: CallFacts, _limits: Limits, _now: float, /) -> Verdict | None:
         if self._steps <= STEPS:
@@ -50,16 +48,20 @@ class Parroting(Guard):
 
     def record_reply(self, text: str, _calls: Sequence[CallFacts], /) -> None:
         plain = " ".join(unicodedata.normalize("NFC", text).casefold().split())
-        if not plain or plain != self._text:
-            self._text, self._steps, self._noted = plain, 0, False
+        if plain != self._text:
+            self._hear(plain)
         self._steps += bool(plain)
 
     def record_progress(self, result: ResultFacts, /) -> None:
         self.reset(f"progress: {result.call}")
 
     def record_noted(self, verdict: Verdict, /) -> None:
-        self._noted = self._noted or verdict.guard == self.name
+        if verdict.guard == self.name:
+            self._noted = True
 
     def reset(self, cleared_by: str, /) -> None:
         super().reset(cleared_by)
-        self._text, self._steps, self._noted = "", 0, False
+        self._hear("")
+
+    def _hear(self, text: str) -> None:
+        self._text, self._steps, self._noted = text, 0, False

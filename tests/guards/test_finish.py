@@ -230,6 +230,13 @@ def test_s40_a_refusal_is_shown_and_not_asked_again() -> None:
     assert judgement.answer == "I can't help with that."
 
 
+def test_a_long_refusal_is_quoted_short_and_kept_whole() -> None:
+    (judgement,) = judged((AssistantMessage("", extra={"refusal": "x " * 200}), "stop"))
+    assert judgement.verdict is not None
+    assert f"{('x ' * 100)[:199]}…" in judgement.verdict.reason
+    assert judgement.answer == "x " * 200
+
+
 @pytest.mark.parametrize("refusal", [None, "", "  ", 3])
 def test_an_empty_refusal_is_none(refusal: object) -> None:
     assert actions((AssistantMessage("Yes.", extra={"refusal": refusal}), "stop")) == ["answer"]

@@ -70,6 +70,27 @@ def test_an_open_breaker_answers_at_once_what_is_down_when_the_next_probe_is_and
     assert verdict.evidence["unchanged"] == "weather.example is down"
 
 
+def test_the_last_fault_is_named_in_one_short_line() -> None:
+    weather = Weather()
+    weather.fail(2)
+    weather.player.play(steps(replace(weather.call("network"), result="no\n" + "x" * 400)))
+    verdict = weather.ask(0)
+    assert verdict is not None
+    assert f"the last: no {'x' * 116}…)" in verdict.text
+    weather.player.now += 20
+    weather.player.play(steps(replace(weather.call("network"), result="")))
+    verdict = weather.ask(0)
+    assert verdict is not None
+    assert "the last: network)" in verdict.text
+
+
+def test_it_works_from_the_first_second_of_the_clock() -> None:
+    weather = Weather()
+    weather.player.now = 0
+    weather.fail(3)
+    assert weather.ask(19) is not None
+
+
 def test_other_backends_and_tools_without_one_are_free() -> None:
     weather = Weather()
     weather.fail(3)

@@ -39,6 +39,7 @@ def test_joining_loses_nothing_and_never_fails(first: str, second: str) -> None:
     assert len(joined) <= len(first) + len(second)
 
 
-def test_a_long_overlap_is_found_and_a_longer_one_too() -> None:
+@pytest.mark.parametrize(("overlap", "found"), [(1_999, True), (2_000, True), (2_001, False)])
+def test_an_overlap_of_up_to_2000_characters_is_found(overlap: int, found: bool) -> None:
     text = " ".join(f"word{n}" for n in range(1_000))
-    assert join_continuation(text[:5_000], text[3_200:]) == text
+    assert (join_continuation(text[:5_000], text[5_000 - overlap :]) == text) is found

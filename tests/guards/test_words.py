@@ -80,6 +80,12 @@ def test_case_and_white_space_make_no_new_text() -> None:
     assert said(TEXT, TEXT.upper(), f"  {TEXT}\n", TEXT.replace(" ", "  ")).stopped is not None
 
 
+def test_a_long_text_is_quoted_short() -> None:
+    stop = said(*["x" * 400] * 4).stopped
+    assert stop is not None
+    assert stop.reason.endswith(f": {'x' * 119}…")
+
+
 @pytest.mark.parametrize("between", ["", "   ", "Something else."])
 def test_another_text_or_none_clears_the_count(between: str) -> None:
     assert said(TEXT, TEXT, between, TEXT, TEXT).spoken == []
