@@ -32,22 +32,34 @@ class ProjectFile:
         self.store.trust(self.path, self.content)
 
 
-def user_servers(folder: Path) -> tuple[ServerConfig, ...]:
-    """The servers of the user's file. Raises ``ConfigError`` with one line for each problem."""
-    path = folder / USER_FILE
-    content = _content(path)
-    return () if content is None else parse_servers(content, str(path))
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """What may be started, and the project's file that waits for the user's trust or cannot be used."""
+
+    user_file: Path
+    servers: tuple[ServerConfig, ...] = ()
+    project: ProjectFile | None = None
 
 
-def project_file(folder: Path, store: TrustStore) -> ProjectFile | None:
-    """The file of a project, whatever it holds: a broken one must not keep the program from starting."""
-    path = folder / PROJECT_FILE
+def read_files(user_folder: Path, project_folder: Path, store: TrustStore) -> Configured:
+    """Raises ``ConfigError`` with one line for each problem of the user's file."""
+    user_file = user_folder / USER_FILE
+    content = _content(user_file)
+    servers = () if content is None else parse_servers(content, str(user_file))
+    project = _project_file(project_folder / PROJECT_FILE, store)
+    if project is None or not project.trusted:
+        return Configured(user_file, servers, project)
+    return Configured(user_file, servers + project.servers)
+
+
+def _project_file(path: Path, store: TrustStore) -> ProjectFile | None:
+    """A broken one must not keep the program from starting."""
     try:
         content = _content(path)
         servers = () if content is None else parse_servers(content, PROJECT_FILE)
     except ConfigError as error:
         return ProjectFile(path, b"", (), str(error), store)
-    return None if content is None else ProjectFile(path, content, servers, "", store)
+    return ProjectFile(path, content, servers, "", store) if content and servers else None
 
 
 def _content(path: Path) -> bytes | None:

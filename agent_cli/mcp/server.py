@@ -200,7 +200,7 @@ class Server:
                     "mcp.no_command", {"command": command, "reason": error.strerror or reason}, final=True
                 )
             case ConfigError():
-                return Trouble("mcp.unusable", {"reason": reason}, final=True)
+                return Trouble("mcp.broke", {"reason": reason}, final=True)
             case _:
                 return Trouble("mcp.broke", {"reason": reason})
 

@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from agent_cli.mcp.config import ServerConfig
-from agent_cli.mcp.files import ProjectFile
+from agent_cli.mcp.files import USER_FILE, Configured
 from agent_cli.mcp.names import server_prefix
 from agent_cli.mcp.server import Server, Surroundings
 from tools import ToolRegistry
@@ -25,17 +26,20 @@ class Servers:
     server that begins to fail.
     """
 
-    def __init__(
-        self, configs: Iterable[ServerConfig], around: Surroundings, project: ProjectFile | None = None
-    ) -> None:
-        self.project = project
+    def __init__(self, configured: Configured, around: Surroundings) -> None:
+        self.user_file, self.project = configured.user_file, configured.project
         self.on_trouble: Callable[[Server], None] = lambda _: None
         self._around = around
         self._servers: dict[str, Server] = {}
         self._guests: WeakKeyDictionary[ToolRegistry, _Guest] = WeakKeyDictionary()
         self._in_trouble: set[Server] = set()
         self._moved = asyncio.Event()
-        self._add(configs)
+        self._add(configured.servers)
+
+    @classmethod
+    def none(cls) -> Servers:
+        """For a chat that has no settings."""
+        return cls(Configured(Path(USER_FILE)), Surroundings({}, ""))
 
     def __iter__(self) -> Iterator[Server]:
         return iter(self._servers.values())

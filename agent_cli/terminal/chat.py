@@ -205,7 +205,14 @@ class Chat:
     def warm_up(self) -> None:
         """Load the model's client behind the prompt; the first turn waits for it."""
         self._client = in_thread(self.services.warm_up, "warm-up")
-        self._client.add_done_callback(_load_markdown)
+        self._client.add_done_callback(self._load_more)
+
+    def _load_more(self, client: asyncio.Future[None]) -> None:
+        """Next in the background, once the client is there (or failed, which the first turn will tell)."""
+        if not client.cancelled():
+            client.exception()
+            markdown = in_thread(markdown_stream.warm_up, "markdown")
+            markdown.add_done_callback(lambda _: self.services.servers.start())
 
     async def _client_ready(self) -> None:
         if self._client is None:
@@ -219,10 +226,3 @@ class Chat:
         if self._job is not None:
             self.interrupt()
             await asyncio.wait([self._job], timeout=_LEAVING_PATIENCE)
-
-
-def _load_markdown(client: asyncio.Future[None]) -> None:
-    """Next in the background, once the client is there (or failed, which the first turn will tell)."""
-    if not client.cancelled():
-        client.exception()
-        in_thread(markdown_stream.warm_up, "markdown")

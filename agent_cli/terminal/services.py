@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_cli.approval import ApprovalMode
+from agent_cli.mcp.servers import Servers
 from agent_cli.text import Catalog
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Services:
     - ``switch_model`` gives the agent another model; its ``ConfigError`` is shown.
     - ``new_session`` begins another conversation; the old one stays stored.
     - ``resume_command`` is empty while nothing was stored.
+    - ``servers`` are started once everything that a turn needs is loaded.
     - ``bell_after``: ring after turns that took longer than so many seconds.
     """
 
@@ -43,6 +45,7 @@ class Services:
     approval: ApprovalMode = "ask"
     notices: tuple[str, ...] = ()
     store: SessionStore | None = None
+    servers: Servers = field(default_factory=Servers.none)
     bell_after: float | None = None
     warm_up: Callable[[], None] = _nothing
     list_models: Callable[[], Awaitable[Sequence[str]]] = field(default=_no_models)

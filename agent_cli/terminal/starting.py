@@ -6,6 +6,7 @@ from agent_cli import __version__
 from agent_cli.terminal.chat import Chat
 from agent_cli.terminal.commands import all_commands
 from agent_cli.terminal.commands.conversation import show_history
+from agent_cli.terminal.commands.mcp import watch_servers
 from agent_cli.terminal.live_view import LiveView
 from agent_cli.terminal.moving import MovingParts
 from agent_cli.terminal.plain_view import PlainView
@@ -37,6 +38,7 @@ def greet(chat: Chat) -> None:
     names = {"model": one_line(model.name), "endpoint": one_line(model.endpoint)}
     chat.say(chat.text("terminal.hello", version=__version__, **names), "bold")
     chat.say(chat.text("terminal.hello_keys"), "dim")
+    watch_servers(chat)
     for notice in chat.services.notices:
         chat.say(one_line(notice), "warn")
     if chat.agent.conversation.messages:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_cli.terminal.commands import conversation, info, limits, sessions, setup, turn
+from agent_cli.terminal.commands import conversation, info, limits, mcp, sessions, setup, turn
 from agent_cli.terminal.registry import Registry
 
 
@@ -19,6 +19,7 @@ def all_commands() -> Registry:
             limits.limit,
             setup.model,
             setup.tools,
+            mcp.mcp,
             setup.approve,
             setup.system,
             setup.lang,
