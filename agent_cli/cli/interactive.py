@@ -50,9 +50,8 @@ def chat(run: Run) -> int:
             for services in built:
                 from agent_cli.cli.wiring import close  # noqa: PLC0415  (loaded by now)
 
-                services.agent.session.close()
                 await services.servers.close()
-                await close(services.agent.model)
+                await close(services.agent)
 
     return asyncio.run(play())
 

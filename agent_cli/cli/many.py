@@ -10,7 +10,7 @@ from pathlib import Path
 from agent_cli.agent import Agent
 from agent_cli.cli.beside import running
 from agent_cli.cli.run import Run
-from agent_cli.cli.wiring import Wiring, close
+from agent_cli.cli.wiring import Connected, Wiring
 from agent_cli.errors import ConfigError
 from agent_cli.headless.batch import Batch, Tally
 from agent_cli.headless.output import SCHEMA, Writer, to_json
@@ -55,7 +55,8 @@ def answer_all(run: Run) -> int:
             async with running(wiring.servers, run):
                 await batch.run(open_questions, arguments.jobs)
         finally:
-            await close(model)
+            if isinstance(model, Connected):
+                await model.aclose()
 
     asyncio.run(play())
     bar.finish()

@@ -35,7 +35,6 @@ def answer(run: Run) -> int:
             async with running(wiring.servers, run):
                 return await answer_once(agent, question, show, writer)
         finally:
-            agent.session.close()
-            await close(agent.model)
+            await close(agent)
 
     return asyncio.run(turn())

@@ -22,10 +22,9 @@ from agent_cli.mcp.server import Surroundings
 from agent_cli.mcp.servers import Servers
 from agent_cli.memory.redact import Redactor
 from agent_cli.memory.session import Notice, Session
-from agent_cli.memory.store import SessionInfo, SessionStore
+from agent_cli.memory.store import SessionInfo, SessionStore, folder_of
 from agent_cli.models.base import ChatModel
 from agent_cli.models.configured import configured_model
-from agent_cli.settings.trust import TrustStore
 from tools import ToolRegistry, default_tools
 
 NO_TOOLS = "none"
@@ -43,10 +42,12 @@ class Connected(Protocol):
     async def aclose(self) -> None: ...
 
 
-async def close(model: ChatModel) -> None:
-    """Close the connections of a model that has any."""
-    if isinstance(model, Connected):
-        await model.aclose()
+async def close(agent: Agent) -> None:
+    """End what an agent has open: its session, what its tools left running, its connections."""
+    agent.session.close()
+    agent.tools.close()
+    if isinstance(agent.model, Connected):
+        await agent.model.aclose()
 
 
 class Wiring:
@@ -65,8 +66,7 @@ class Wiring:
         run, folder = self.run, self.run.settings.config_file.parent
         configured = Configured(folder / USER_FILE)
         if run.settings.tools != NO_TOOLS:
-            trusted = TrustStore(run.settings.home if run.stores else None)
-            configured = read_files(folder, run.folder, trusted)
+            configured = read_files(folder, run.folder, run.trust)
         redactor = self._redactor(
             secret for config in configured.servers for secret in config.secrets(run.environ)
         )
@@ -136,7 +136,13 @@ class Wiring:
         settings = self.run.settings
         if settings.tools == NO_TOOLS:
             return ToolRegistry()
-        registry = default_tools(self.run.folder, weather_url=settings.weather_url, environ=self.run.environ)
+        kept = self.run.settings.home / "sessions" / folder_of(self.run.folder)
+        registry = default_tools(
+            self.run.folder,
+            read_only_roots=[kept],  # where results too long lie in full
+            weather_url=settings.weather_url,
+            environ=self.run.environ,
+        )
         patterns = [pattern.strip() for pattern in settings.tools.split(",") if pattern.strip()]
         names = list(registry.names)
 

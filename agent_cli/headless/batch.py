@@ -109,6 +109,7 @@ class Batch:
                 pass
         finally:
             self._running.discard(agent)
+            agent.tools.close()
         assert agent.last_result is not None
         return agent.last_result
 
