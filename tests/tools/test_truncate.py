@@ -44,7 +44,7 @@ def test_no_limit_cuts_nothing() -> None:
     assert truncate("x" * 100_000, None) == "x" * 100_000
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(any_text, st.integers(0, 2_000), st.sampled_from(STYLES))
 def test_the_result_is_never_longer_than_the_limit_or_the_note(text: str, limit: int, style: Style) -> None:
     spill = Spilling()
@@ -157,7 +157,7 @@ def test_a_numbered_file_goes_on_from_its_own_numbers() -> None:
     assert f"go on from line {last + 1}." in shown
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(st.lists(st.text('aé😀"\\', max_size=20) | st.integers(), min_size=60, max_size=120))
 def test_a_json_array_stays_json_and_keeps_whole_entries(entries: list[object]) -> None:
     text = json.dumps(entries, ensure_ascii=False)
