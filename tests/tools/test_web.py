@@ -63,11 +63,8 @@ async def test_a_page_made_to_be_slow_runs_into_the_time_and_its_process_is_ende
     assert not [process for process in processes() if process.parent == os.getpid()]
 
 
-@pytest.mark.parametrize(
-    "page", ["<html>", "<!doctype html>", "<html><body></body>", "<html>" + "<p>" * 1_000]
-)
-async def test_a_page_without_text_says_so(site: Site, web: Tool, page: str) -> None:
-    site.text("/empty", page, "text/html")
+async def test_a_page_without_text_says_so(site: Site, web: Tool) -> None:
+    site.text("/empty", "<html>" + "<p>" * 1_000, "text/html")
     assert (await call(web, "fetch_url", url=f"{site.url}/empty")).content == f"{site.url}/empty\n\n(no text)"
 
 
