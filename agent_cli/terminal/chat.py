@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from contextlib import aclosing
@@ -126,6 +127,7 @@ class Chat:
             self.say(clean(str(error)), "error")
         except Exception as error:  # noqa: BLE001  the chat outlives whatever one job runs into
             kind = type(error).__name__
+            logging.getLogger("agent_cli").error("unexpected %s", kind, exc_info=error)
             self.say(self.text("terminal.internal", kind=kind, reason=clean(str(error))), "error")
         finally:
             self._job = None

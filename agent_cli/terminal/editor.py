@@ -21,5 +21,5 @@ def edit_text(text: str) -> str:
 
 
 def suspend() -> None:
-    """Ctrl+Z: stop until the shell continues us."""
-    os.kill(os.getpid(), signal.SIGTSTP)
+    """Ctrl+Z: stop, with everything that started us in the same job, until the shell continues it."""
+    os.kill(0, signal.SIGTSTP)

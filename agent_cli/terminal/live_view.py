@@ -27,7 +27,7 @@ from agent_cli.terminal.paste import read_keys_with_care, read_typeahead
 from agent_cli.terminal.question import Question
 from agent_cli.terminal.sanitize import clean
 from agent_cli.terminal.screen import Screen
-from agent_cli.terminal.threads import in_thread
+from agent_cli.terminal.threads import T, in_thread
 
 if TYPE_CHECKING:
     from agent_cli.events import Event
@@ -174,28 +174,29 @@ class LiveView:
         self.refresh()
 
     def edit(self) -> None:
-        self.screen.app.create_background_task(self._away(self._edit))
+        self.screen.app.create_background_task(self._edit())
 
     def suspend(self) -> None:
-        self.screen.app.create_background_task(self._away(suspend))
+        self.screen.app.create_background_task(self._lend(suspend))
 
-    async def _away(self, use_terminal: Callable[[], None]) -> None:
-        """Lend the terminal to something else; finished lines wait."""
-        self.screen.away = True
+    async def _edit(self) -> None:
+        draft = self.entry.text
         try:
-            async with in_terminal():
-                await in_thread(use_terminal, "terminal")
-        finally:
-            self.screen.resume()
-
-    def _edit(self) -> None:
-        try:
-            self.entry.replace(edit_text(self.entry.text))
+            self.entry.replace(await self._lend(lambda: edit_text(draft)))
         except OSError as error:
             reason = error.strerror or str(error)
             self.say(
                 [line(("error", self._text("terminal.no_editor", editor=error.filename, reason=reason)))]
             )
+
+    async def _lend(self, use_terminal: Callable[[], T]) -> T:
+        """Lend the terminal to something else; finished lines wait."""
+        self.screen.away = True
+        try:
+            async with in_terminal():
+                return await in_thread(use_terminal, "terminal")
+        finally:
+            self.screen.resume()
 
     # Drawing
 

@@ -6,10 +6,11 @@ The prompt is painted first; the agent and all that it needs are loaded behind i
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from io import TextIOWrapper
@@ -17,9 +18,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from prompt_toolkit.input.defaults import create_input
 
+from agent_cli.terminal.lines import Line, line
 from agent_cli.terminal.live_view import LiveView
 from agent_cli.terminal.opening import Opening
 from agent_cli.terminal.output import BurstOutput, reflows
+from agent_cli.terminal.sanitize import one_line
 from agent_cli.terminal.stray import stderr_as_lines
 from agent_cli.terminal.threads import in_thread
 from agent_cli.text.signs import fitting
@@ -57,7 +60,7 @@ async def _chat_live(opening: Opening, load: Callable[[], Services]) -> Services
         fit=fitting(sys.stdout.encoding),
         reflows=reflows(os.environ),
     )
-    with _signals(view.stop, view.leave), stderr_as_lines(view.say):
+    with _signals(view.stop, view.leave), stderr_as_lines(view.say), _faults_as_lines(opening, view.say):
         running = asyncio.create_task(view.run())
         await asyncio.sleep(0)  # the first paint
         loading = in_thread(lambda: _everything(load), "load")
@@ -98,7 +101,7 @@ async def _chat_plainly(opening: Opening, load: Callable[[], Services]) -> Servi
         sys.stdin.reconfigure(errors="replace")
     fit = fitting(sys.stdout.encoding)
     view = PlainView(opening.catalog, sys.stdin, sys.stdout, asks=sys.stdin.isatty(), fit=fit)
-    with _signals(view.stop, view.leave), stderr_as_lines(view.say):
+    with _signals(view.stop, view.leave), stderr_as_lines(view.say), _faults_as_lines(opening, view.say):
         chat = start_plain(view, services)
         if opening.first_prompt:
             chat.submit(opening.first_prompt)
@@ -126,3 +129,22 @@ def _signals(stop: Callable[[], None], leave: Callable[[], None]) -> Iterator[No
     finally:
         for number in handlers:
             loop.remove_signal_handler(number)
+
+
+@contextmanager
+def _faults_as_lines(opening: Opening, say: Callable[[Iterable[Line]], None]) -> Iterator[None]:
+    """A fault in a callback of the loop is one line for the person and a traceback for the log."""
+    loop = asyncio.get_running_loop()
+
+    def told(loop: asyncio.AbstractEventLoop, fault: dict[str, Any]) -> None:
+        del loop
+        error = fault.get("exception")
+        logging.getLogger("agent_cli").error(fault["message"], exc_info=error)
+        kind, reason = type(error).__name__, one_line(str(error or fault["message"]))
+        say([line(("error", opening.catalog("terminal.internal", kind=kind, reason=reason)))])
+
+    loop.set_exception_handler(told)
+    try:
+        yield
+    finally:
+        loop.set_exception_handler(None)

@@ -74,7 +74,8 @@ def reply(messages: Sequence[Message], tools: Sequence[ToolSchema], options: Map
         case "dead":
             return ModelError("auth", "401: the key was refused.", "Check LLM_API_KEY.")
         case _:
-            return f"You said: {messages[-1].content}"
+            text = messages[-1].content
+            return f"You said: {text}" if len(text) < 2_000 else f"{len(text.splitlines())} lines came"
 
 
 def load(opening: Opening) -> Services:
