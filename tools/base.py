@@ -135,11 +135,9 @@ class Tool:
         Raises what the call itself would raise, where that can be known before.
         """
         text = self._derive(self.preview, arguments)
-        return (
-            text
-            if text is not None
-            else f"{self.name} {json.dumps(dict(arguments), ensure_ascii=False, default=str)}"
-        )
+        if text is None:
+            text = f"{self.name} {json.dumps(dict(arguments), ensure_ascii=False, default=str)}"
+        return text
 
     def _derive(self, derived: Derived | None, arguments: Arguments) -> str | None:
         if derived is None:

@@ -56,12 +56,9 @@ class FileTools:
             return ToolResult(True, f"[{shown} is empty]", style="list")
         if not page.lines:
             raise ToolError("invalid_arguments", f"{shown!r} has only {page.total:,} lines.")
-        last = page.start + len(page.lines) - 1
-        note = (
-            f"\n[lines {page.start}-{last} of {page.total:,}; go on with start={last + 1}]"
-            if page.more
-            else ""
-        )
+        note = ""
+        if page.last < page.total:
+            note = f"\n[lines {page.start}-{page.last} of {page.total:,}; go on with start={page.last + 1}]"
         if page.encoding.codec != UTF8.codec:
             note += f"\n[encoding: {page.encoding.codec}]"
         return ToolResult(True, f"{page}{note}", style="list", source=shown)

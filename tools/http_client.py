@@ -80,7 +80,7 @@ def get(url: str, reach: Reach, accept: str = "*/*") -> Response:
         found = {name.lower(): value for name, value in response.getheaders()}
         body, complete = _read(response, reach, found.get("content-encoding", "").lower())
         return Response(url, response.status, found, body, complete)
-    except (OSError, http.client.HTTPException) as error:
+    except (OSError, http.client.HTTPException, zlib.error) as error:
         raise ToolError("network", f"{host} broke off: {type(error).__name__} {error}".strip()) from None
     finally:
         stream.close()
@@ -147,6 +147,6 @@ def _read(response: HTTPResponse, reach: Reach, encoding: str) -> tuple[bytes, b
     while len(body) <= reach.max_bytes:
         data = response.read1(_CHUNK)
         if not data:
-            return bytes(body), True
+            return bytes(body), not response.length  # what was announced and did not come
         body += unpack.decompress(data, reach.max_bytes + 1 - len(body)) if unpack else data
     return bytes(body[: reach.max_bytes]), False

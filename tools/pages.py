@@ -6,9 +6,9 @@ import io
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import takewhile
 from typing import BinaryIO
 
 from tools.text_file import Encoding, binary_file, detect
@@ -23,13 +23,16 @@ _PAGE_CHARS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Lines ``start`` and following, each without its line end. ``total`` is ``None`` if not counted."""
+    """Lines ``start`` and following of ``total``, each without its line end."""
 
     start: int
     lines: tuple[str, ...]
-    total: int | None
-    more: bool
+    total: int
     encoding: Encoding
+
+    @property
+    def last(self) -> int:
+        return self.start + len(self.lines) - 1
 
     def __str__(self) -> str:
         return "\n".join(f"{number}\t{line}" for number, line in enumerate(self.lines, self.start))
@@ -71,17 +74,14 @@ def _lines(text: io.TextIOWrapper) -> Iterator[str]:
 
 
 def _page(lines: Iterator[str], start: int, end: int | None, encoding: Encoding) -> Page:
-    skipped = sum(1 for _ in islice(lines, start - 1))
-    wanted = _PAGE_LINES if end is None else end - start + 1
+    last = start + _PAGE_LINES - 1 if end is None else end
     kept: list[str] = []
-    room = _PAGE_CHARS
-    for line in islice(lines, wanted):
-        room -= len(line) + 1
-        kept.append(line)
-        if room <= 0:
-            break
-    rest = _count(lines)
-    return Page(start, tuple(kept), skipped + len(kept) + rest, rest > 0, encoding)
+    room, total = _PAGE_CHARS, 0
+    for total, line in enumerate(lines, 1):
+        if start <= total <= last and room > 0:
+            kept.append(line)
+            room -= len(line) + 1
+    return Page(start, tuple(kept), total, encoding)
 
 
 def _last_page(lines: Iterator[str], count: int, encoding: Encoding) -> Page:
@@ -90,8 +90,4 @@ def _last_page(lines: Iterator[str], count: int, encoding: Encoding) -> Page:
     for line in lines:
         total += 1
         kept.append(line)
-    return Page(total - len(kept) + 1, tuple(kept), total, False, encoding)
-
-
-def _count(lines: Iterable[str]) -> int:
-    return sum(1 for _ in lines)
+    return Page(total - len(kept) + 1, tuple(kept), total, encoding)

@@ -44,6 +44,9 @@ async def test_lines_are_numbered_and_a_range_is_read(tmp_path: Path, use: Use) 
     assert (await use("read_file", path="f", start=-2)).content == "3\tc\n4\td"
     assert (await use("read_file", path="f", start=3, end=99)).content == "3\tc\n4\td"
     assert (await use("read_file", path="f", start=-9)).content.startswith("1\ta")
+    assert (await use("read_file", path="f", start=0, end=1)).content.startswith("1\ta\n[lines 1-1 of 4;")
+    assert (await use("read_file", path="f", start=4, end=10**30)).content == "4\td"
+    assert (await use("read_file", path="f", start=-(10**30))).content.startswith("1\ta")
     assert (middle.style, middle.source) == ("list", "f")
 
 
@@ -52,6 +55,7 @@ async def test_lines_are_numbered_and_a_range_is_read(tmp_path: Path, use: Use) 
     [
         ({"path": "nothing"}, "not_found", "no file 'nothing'"),
         ({"path": "f", "start": 6}, "invalid_arguments", "'f' has only 5 lines"),
+        ({"path": "f", "start": 10**30}, "invalid_arguments", "'f' has only 5 lines"),
         ({"path": "f", "start": 3, "end": 2}, "invalid_arguments", "end (2) is before start (3)"),
         ({"path": "f", "end": 0}, "invalid_arguments", "end (0) is before start (1)"),
         ({"path": "."}, "invalid_arguments", "is a folder: use list_files"),

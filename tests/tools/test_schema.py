@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 import pytest
 
 from tools import ToolContext, tool
-from tools.schema import read_docstring
+from tools.docstring import read_docstring
 
 KEYWORDS = {"type", "properties", "required", "description", "enum", "items"}
 

@@ -230,9 +230,17 @@ async def test_a_closed_port_and_a_broken_answer_are_network_failures(site: Site
         port = free.getsockname()[1]
     refused = await call(web, "fetch_url", url=f"http://127.0.0.1:{port}/")
     assert (refused.kind, "cannot be reached" in refused.content) == ("network", True)
-    site.raw("/broken", b"no http at all\r\n\r\n")
-    broken = await call(web, "fetch_url", url=f"{site.url}/broken")
-    assert (broken.kind, "broke off" in broken.content) == ("network", True)
+    site.raw("/nonsense", b"no http at all\r\n\r\n")
+    site.text("/garbage", b"no gzip at all", Content_Encoding="gzip")
+    for path in ("/nonsense", "/garbage"):
+        broken = await call(web, "fetch_url", url=f"{site.url}{path}")
+        assert (broken.kind, "broke off" in broken.content) == ("network", True)
+
+
+async def test_a_body_that_is_cut_off_is_told_as_such(site: Site, web: Tool) -> None:
+    site.raw("/cut", b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 99\r\n\r\nhalf")
+    content = (await call(web, "fetch_url", url=f"{site.url}/cut")).content
+    assert content == f"{site.url}/cut\n\nhalf\n[only the first 4 bytes were fetched]"
 
 
 async def test_a_server_without_tls_is_a_network_failure(site: Site, web: Tool) -> None:
