@@ -7,6 +7,7 @@ schema, they go to the server as they came.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import reduce
 from typing import Any
 
 from tools.schema import Schema, type_text
@@ -58,14 +59,14 @@ class _Reducer:
     def _chosen(self, given: object) -> tuple[Mapping[str, Any], list[object]]:
         """A schema without references and combinations, and the alternatives that were not chosen."""
         schema = self._resolved(given)
-        for part in _list(schema.get("allOf")):
-            schema = _merged(self._resolved(part), schema)
+        if together := _list(schema.get("allOf")):
+            schema = reduce(_merged, [*map(self._resolved, together), schema])
         alternatives = _list(schema.get("anyOf")) + _list(schema.get("oneOf"))
         found = [part for part in map(self._resolved, alternatives) if part.get("type") != "null"]
         if not found:
             return schema, []
         if all("enum" in part or "const" in part for part in found):
-            return {**found[0], **schema, "enum": [value for part in found for value in _values(part)]}, []
+            return {**schema, "enum": [value for part in found for value in _values(part)]}, []
         return {**found[0], **schema}, list(found[1:])
 
     def _resolved(self, given: object) -> Mapping[str, Any]:
