@@ -164,7 +164,7 @@ class Guard:
     def after_result(self, result: ResultFacts, limits: Limits, /) -> Verdict | None:
         """A note for the model, or a stop. Asked after the result was recorded."""
 
-    def counters(self, meters: Meters, /) -> Sequence[Counter]:  # noqa: ARG002
+    def counters(self, meters: Meters, /) -> Sequence[Counter]:  # noqa: ARG002  (most count nothing)
         """What ``/guards`` shows of this guard."""
         return ()
 

@@ -17,6 +17,7 @@ from agent_cli.text import Catalog, can_encode
 
 REQUIRED = (
     "openai",
+    "httpx2",
     "tenacity",
     "rich",
     "markdown-it-py",
@@ -26,6 +27,7 @@ REQUIRED = (
     "python-dotenv",
     "pydantic",
     "platformdirs",
+    "justhtml",
 )
 NARROW = 40
 _OTHERS = 0o077
