@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tools.output_buffer import OutputBuffer
-from tools.process_tree import end_tree, kill_tree, processes
+from tools.process_tree import end_tree, kill_tree, session_lives
 
 _CHUNK = 65_536
 _LIVE_EVERY = 0.05
@@ -86,11 +86,7 @@ class Command:
     @property
     def over(self) -> bool:
         """Whether nothing of it is left; then its process id may belong to somebody else."""
-        return self._ended.is_set() and not self.children()
-
-    def children(self) -> list[int]:
-        """Process ids of what still runs in its session, apart from the leader."""
-        return sorted(process.pid for process in processes() if process.session == self.pid != process.pid)
+        return self._ended.is_set() and not session_lives(self.pid)
 
     async def wait(self, seconds: float | None = None) -> bool:
         """Whether the leader ended within that time; then its output is complete as far as it can be."""

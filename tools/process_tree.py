@@ -23,6 +23,7 @@ _LOOK_EVERY = 0.02
 class ProcessStatus(NamedTuple):
     pid: int
     parent: int
+    group: int
     session: int
     started: str
 
@@ -37,7 +38,8 @@ def processes() -> list[ProcessStatus]:
             continue
         fields = text.rpartition(")")[2].split()
         if fields[0] not in {"Z", "X"}:
-            found.append(ProcessStatus(int(name), int(fields[1]), int(fields[3]), fields[19]))
+            parent, group, session = map(int, fields[1:4])
+            found.append(ProcessStatus(int(name), parent, group, session, fields[19]))
     return found
 
 
@@ -58,6 +60,12 @@ def tree_of(leader: int) -> set[ProcessStatus]:
         if not more:
             return members
         members |= more
+
+
+def session_lives(leader: int) -> bool:
+    """Whether anything of the leader's session is left."""
+    alive = processes()
+    return any(process.session == leader for process in alive) if alive else _group_exists(leader)
 
 
 def end_tree(leader: int) -> threading.Thread:
@@ -91,12 +99,8 @@ def _climb(leader: int, known: set[ProcessStatus]) -> None:
 
 
 def _alive(leader: int, known: set[ProcessStatus]) -> bool:
-    now = processes()
-    if not now:
-        return _group_exists(leader)
-    return any(process.session == leader for process in now) or any(
-        process.pid == old.pid and process.started == old.started for process in now for old in known
-    )
+    identities = {(process.pid, process.started) for process in processes()}
+    return session_lives(leader) or any((old.pid, old.started) in identities for old in known)
 
 
 def _group_exists(leader: int) -> bool:
@@ -108,10 +112,11 @@ def _group_exists(leader: int) -> bool:
 
 
 def _signal(leader: int, known: set[ProcessStatus], number: signal.Signals) -> None:
+    """One signal to each: many programs take a second one for more than the first."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, number)
     still = {(process.pid, process.started) for process in processes()}
     for process in known:
-        if (process.pid, process.started) in still:
+        if process.group != leader and (process.pid, process.started) in still:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process.pid, number)

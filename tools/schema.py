@@ -68,7 +68,7 @@ def read_signature(function: Callable[..., Any], injected: type) -> Signature:
     defaults: dict[str, Any] = {}
     context = ""
     for name, parameter in inspect.signature(function).parameters.items():
-        if hints.get(name) is injected:
+        if injected in (hints.get(name), *get_args(hints.get(name))):
             context = name
             continue
         if parameter.kind not in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}:

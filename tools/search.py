@@ -15,7 +15,6 @@ from tools.base import Tool, ToolResult, tool
 from tools.command import Command
 from tools.environment import command_environment
 from tools.failures import ToolError
-from tools.plain_text import as_printed
 from tools.workspace import Workspace
 
 _MAX_PATTERN = 1_000
@@ -96,7 +95,7 @@ def _ripgrep(program: str, pattern: str, shown: str, glob: str, ignore_case: boo
 
 
 def _result(text: str, pattern: str, shown: str) -> ToolResult:
-    lines = [line.removeprefix("./") for line in as_printed(text).split("\n") if line]
+    lines = [line.removeprefix("./") for line in text.replace("\r", "").split("\n") if line]
     if not lines:
         return ToolResult(True, f"No line matches {pattern!r} in {shown}.", style="list")
     kept = [line[: _MAX_LINE + 100] for line in lines[:_MAX_MATCHES]]

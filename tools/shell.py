@@ -77,7 +77,7 @@ class ShellTools:
         return running
 
     def _finished(self, command: str, running: Command) -> ToolResult:
-        if not running.children():
+        if running.over:
             self._running.discard(running)
             return report(running)
         job = self._jobs.keep(command, running)

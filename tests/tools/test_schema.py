@@ -107,8 +107,12 @@ def test_the_context_is_no_parameter_of_the_model() -> None:
     def work(context: ToolContext, city: str) -> str:
         return city
 
-    assert list(work.parameters["properties"]) == ["city"]
-    assert work.signature.context == "context"
+    def maybe(city: str, context: ToolContext | None = None) -> str:
+        return city
+
+    for made in (work, tool(maybe)):
+        assert list(made.parameters["properties"]) == ["city"]
+        assert made.signature.context == "context"
 
 
 GOOGLE = """Find a city.

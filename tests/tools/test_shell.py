@@ -169,6 +169,12 @@ async def test_cancelling_returns_within_200_ms_and_leaves_nothing_alive_after_a
     assert await gone(mark, 1 - (time.monotonic() - began))
 
 
+async def test_each_process_is_interrupted_once(registry: ToolRegistry) -> None:
+    command = "n=0; trap 'n=$((n+1)); echo interrupted $n' INT; echo ready; while :; do sleep 0.01; done"
+    result = await run(registry, command, timeout=0.3)
+    assert result.content.count("interrupted") == 1
+
+
 def test_nothing_is_left_alive_when_the_program_ends_right_after_cancelling(tmp_path: Path) -> None:
     mark = "81.4711"
     program = textwrap.dedent(f"""
