@@ -9,6 +9,7 @@ from agent_cli.memory.trimming import (
     NOTHING_CUT,
     Cut,
     Fitted,
+    everything_droppable,
     fit,
     render,
     sound_cut,
@@ -91,6 +92,9 @@ def test_a_cut_stays_valid_and_only_grows_while_the_history_does(
     assert history_problems(second.messages) == []
     assert first.cut.dropped <= second.cut.dropped
     assert first.cut.stubbed <= second.cut.stubbed | second.cut.dropped
+    if second.changed and second.tokens_after > 0.5 * window + 100:
+        again = [*messages, *more]
+        assert not fit(again, window=window, estimator=ESTIMATOR, cut=second.cut, force=True).changed
 
 
 @unhurried
@@ -124,6 +128,8 @@ def test_a_sound_cut_stays() -> None:
     assert cut.dropped
     assert sound_cut(turns(20), cut) == cut
     assert sound_cut(turns(2), cut) == NOTHING_CUT
+    everything = Cut(dropped=everything_droppable(turns(20)))
+    assert sound_cut(turns(20), everything) == everything
 
 
 def fit_at(messages: list[Message], share: float) -> Fitted:
@@ -145,10 +151,11 @@ def test_the_limit_by_messages_has_the_same_trigger(count: int, trimmed: bool) -
     assert len(fitted.messages) == (4 if trimmed else count)
 
 
-def test_trimming_goes_down_to_half_and_not_further_than_needed() -> None:
+@pytest.mark.parametrize(("share", "force"), [(1.0, False), (0.85, False), (1.5, True), (0.7, True)])
+def test_trimming_goes_down_to_half_the_window_and_not_further(share: float, force: bool) -> None:
     messages = turns(40)
-    window = sum_tokens(messages, ESTIMATOR)
-    fitted = fit(messages, window=window, estimator=ESTIMATOR)
+    window = round(sum_tokens(messages, ESTIMATOR) / share)
+    fitted = fit(messages, window=window, estimator=ESTIMATOR, force=force)
     turn = sum_tokens(messages[2:4], ESTIMATOR)
     assert 0.5 * window - turn <= fitted.tokens_after <= 0.5 * window + 40
     assert len(messages) - len(fitted.messages) == 2 * fitted.dropped_turns - 1  # the first question stays

@@ -24,8 +24,25 @@ async def play(home: Path, script: list[Any], **limits: Any) -> Any:
     return await Recording(home).play(script, limits=replace(Limits(), **limits))
 
 
+async def test_a_breaker_that_would_open_earlier_is_another_end(tmp_path: Path) -> None:
+    record = await play(tmp_path, [LOCKED, LOOK, LOCKED, "sum"], max_failures=2)
+    assert record.status == "breaker"
+    told = what_if(record, replace(Limits(), max_failures=1))
+    assert (told.outcome, told.step, told.status) == ("stopped", 1, "breaker")
+
+
+@pytest.mark.parametrize(("continuations", "outcome"), [(1, "stopped"), (2, "same"), (3, "same")])
+async def test_another_limit_of_continuations(tmp_path: Path, continuations: int, outcome: str) -> None:
+    cut = [Completed(AssistantMessage(text), "length") for text in ("one two three", " four five six")]
+    record = await play(tmp_path, [*cut, " and seven"])
+    assert record.status == "ok"
+    told = what_if(record, replace(Limits(), max_continuations=continuations))
+    assert (told.outcome, told.status) == (outcome, "truncated" if outcome == "stopped" else "ok")
+
+
 async def test_under_the_same_limits_a_turn_ends_the_same(tmp_path: Path) -> None:
     scripts: list[list[Any]] = [["done"], [*looks(3), "done"], [LOOK] * 4 + ["sum"], [*looks(12), "sum"]]
+    scripts += [[Completed(AssistantMessage("no"), "content_filter")], ["", "", "sum"]]
     for number, script in enumerate(scripts):
         record = await play(tmp_path / str(number), script)
         told = what_if(record, record.limits)
