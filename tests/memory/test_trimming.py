@@ -193,6 +193,14 @@ def test_no_more_results_are_stubbed_than_needed() -> None:
     assert fit(messages, window=2 * one_stubbed - 1, estimator=ESTIMATOR).cut == Cut(frozenset({2, 4}))
 
 
+def test_what_was_stubbed_before_is_not_counted_again() -> None:
+    messages = [UserMessage("go"), *exchange(1, "y\n" * 4_000), *exchange(2, "z\n" * 1_000), *exchange(3)]
+    both = Cut(frozenset({2, 4}))
+    window = 2 * sum_tokens(render(messages, both), ESTIMATOR)
+    before = Cut(frozenset({2}))
+    assert fit(messages, window=window, estimator=ESTIMATOR, cut=before, force=True).cut == both
+
+
 def test_the_newest_results_stay_as_they_are_however_large() -> None:
     messages = [UserMessage("go"), *exchange(1, "a" * 9_000), *exchange(2, "b" * 9_000)]
     fitted = fit(messages, window=100, estimator=ESTIMATOR)
