@@ -61,7 +61,7 @@ class Connection:
 
     async def get(self, path: str) -> httpx2.Response:
         """A whole response."""
-        import httpx2  # noqa: PLC0415
+        import httpx2  # noqa: PLC0415  (slow, and only sometimes needed)
 
         client = await self.client()
         return await client.get(
@@ -76,7 +76,7 @@ class Connection:
             await client.close()
 
     def _headers(self) -> dict[str, Any]:
-        from openai import omit  # noqa: PLC0415
+        from openai import omit  # noqa: PLC0415  (the SDK is slow: late)
 
         return {} if self._key else {"Authorization": omit}
 
@@ -102,10 +102,11 @@ class Connection:
 class Reader:
     """Reads a response in a task of its own, so that all that has arrived is taken in one piece.
 
-    Reading pauses while ``MOST_WAITING`` bytes wait to be taken.
+    Reading pauses while ``MOST_WAITING`` bytes wait to be taken. ``begun`` tells that some bytes came.
     """
 
     def __init__(self, response: httpx2.Response) -> None:
+        self.begun = False
         self._response = response
         self._pieces: list[bytes] = []
         self._waiting = 0
@@ -139,6 +140,7 @@ class Reader:
         try:
             async for piece in self._response.aiter_bytes():
                 if piece:
+                    self.begun = True
                     self._pieces.append(piece)
                     self._waiting += len(piece)
                     self._arrived.set()
@@ -165,7 +167,7 @@ def _make_client(address: Address, key: str) -> AsyncOpenAI:
 def _http_client(address: Address) -> httpx2.AsyncClient:
     """The SDK's own settings, but: a proxy for the machine itself is never meant, whatever the environment
     says, and without https there are no certificates to load, which is what costs time."""
-    from openai import DefaultAsyncHttpxClient  # noqa: PLC0415
+    from openai import DefaultAsyncHttpxClient  # noqa: PLC0415  (the SDK is slow: late)
 
     if not address.is_loopback:
         return DefaultAsyncHttpxClient()
@@ -179,8 +181,8 @@ def foreign_errors() -> tuple[type[Exception], ...]:
     """Everything that the SDK and what lies below it may raise; for ``except``, evaluated late."""
     known: tuple[type[Exception], ...] = (ValueError, ImportError, OSError)
     with suppress(ImportError):
-        import httpx2  # noqa: PLC0415
-        from openai import OpenAIError  # noqa: PLC0415
+        import httpx2  # noqa: PLC0415  (slow, and only sometimes needed)
+        from openai import OpenAIError  # noqa: PLC0415  (the SDK is slow: late)
 
         known = (*known, OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError)
     return known

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import difflib
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agent_cli.errors import ModelError
@@ -17,10 +18,18 @@ def model_names(body: str, classify: Callable[[str], ModelError]) -> list[str]:
     if isinstance(value, Mapping):
         if chunks.is_error(value):
             raise classify(body)
-        value = value.get("data") or value.get("models") or value.get("data")
+        value = value["data"] if "data" in value else value.get("models")
     if not isinstance(value, list):
         raise classify(body) if body.lstrip().startswith("<") else _no_list()
     return [name for entry in value if (name := _name(entry))]
+
+
+def nearest(wanted: str, names: Sequence[str], count: int = 3) -> list[str]:
+    """The names most like ``wanted``: by their letters, or because one holds the other."""
+    near = difflib.get_close_matches(wanted.lower(), [name.lower() for name in names], n=count, cutoff=0.5)
+    by_letters = [name for name in names if name.lower() in near]
+    inside = [name for name in names if wanted.lower() in name.lower() or name.lower() in wanted.lower()]
+    return list(dict.fromkeys([*by_letters, *inside]))[:count]
 
 
 def _name(entry: Any) -> str:

@@ -10,11 +10,11 @@ import pytest
 from agent_cli.errors import ModelError
 from agent_cli.messages import Usage, UserMessage
 from agent_cli.models.base import Notice
-from agent_cli.models.model_list import model_names
+from agent_cli.models.model_list import model_names, nearest
 from agent_cli.models.openai_chat import OpenAIChatModel
 from agent_cli.models.silent_cut import cut_silently
 from tests.wire.decoding import classify_fault
-from tests.wire.server import WireServer, event, stream
+from tests.wire.server import WireServer, event, refusal, stream
 from tests.wire.talking import KEY, Reply, ask
 
 LONG = ("The quick brown fox jumps over the lazy dog. " * 700).encode()  # about 7 900 tokens
@@ -96,3 +96,38 @@ def test_lists_of_models_in_any_shape_are_read(body: Any, names: list[str]) -> N
 def test_what_is_no_list_of_models_is_an_error(body: str) -> None:
     with pytest.raises(ModelError):
         model_names(body, classify_fault)
+
+
+async def test_a_wrong_model_name_is_answered_with_the_nearest_right_ones() -> None:
+    models = ["gpt-4o", "gpt-4o-mini", "whisper-1", "evil\x1b[31m" + "x" * 500]
+    async with WireServer(
+        refusal(404, "The model gpt-4p does not exist", code="model_not_found"), models
+    ) as server:
+        model = OpenAIChatModel(server.base_url, KEY, "gpt-4p")
+        with pytest.raises(ModelError) as caught:
+            await ask(model)
+        await model.aclose()
+    assert caught.value.cure == "Did you mean gpt-4o or gpt-4o-mini?"
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("wanted", "near"),
+    [
+        ("GPT-4O", ["gpt-4o", "gpt-4o-mini"]),
+        ("llama3", ["llama3:8b"]),
+        ("llama3:8b-instruct", ["llama3:8b"]),
+        ("claude", []),
+    ],
+)
+def test_the_nearest_names_are_like_in_letters_or_hold_one_another(wanted: str, near: list[str]) -> None:
+    assert nearest(wanted, ["gpt-4o", "gpt-4o-mini", "llama3:8b", "whisper-1"]) == near
+
+
+async def test_a_long_finish_reason_is_told_in_short() -> None:
+    async with WireServer(stream(event({"content": "hi"}), finish="x\x1b[31m" * 500)) as server:
+        model = OpenAIChatModel(server.base_url, KEY, "mock")
+        (notice,) = notices(await ask(model))
+        await model.aclose()
+    assert len(notice) < 150
+    assert "\x1b" not in notice
