@@ -114,19 +114,22 @@ def test_every_silenced_check_gives_its_reason() -> None:
     assert silent == []
 
 
-def test_everything_imported_is_declared_as_a_dependency() -> None:
+@pytest.mark.parametrize("folders", [PACKAGES, ("tests",)], ids=["program", "tests"])
+def test_everything_imported_is_declared_as_a_dependency(folders: tuple[str, ...]) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = [
-        text for name, texts in project["optional-dependencies"].items() if name != "test" for text in texts
+    extras = project["optional-dependencies"]
+    requirements = [*project["dependencies"]]
+    requirements += [
+        text for name in extras if name != "test" or folders != PACKAGES for text in extras[name]
     ]
-    declared = {_distribution(text) for text in [*project["dependencies"], *extras]}
+    declared = {_distribution(text) for text in requirements}
     homes = packages_distributions()
     undeclared = {
         f"{name(path)}: {module}"
-        for path in sources(*PACKAGES)
+        for path in sources(*folders)
         for module in imported(path)
         if module not in sys.stdlib_module_names
-        and module not in PACKAGES
+        and module not in (*PACKAGES, "tests")
         and not {_distribution(home) for home in homes.get(module, [module])} & declared
     }
     assert undeclared == set()
