@@ -15,6 +15,7 @@ from agent_cli.messages import (
     Message,
     SystemMessage,
     ToolCall,
+    ToolMessage,
     UserMessage,
     clean_text,
 )
@@ -23,6 +24,7 @@ from agent_cli.models.dialects import LIMIT_FIELDS, OPTIONAL_FIELDS, PLAIN_KEYWO
 from agent_cli.models.text_tools import STOP, told_as_text
 
 ToolStyle = Literal["native", "text"]
+_BRIDGE = AssistantMessage("I have the result.")
 _SHORT_ID = re.compile(r"[A-Za-z0-9]{9}")
 
 
@@ -66,7 +68,7 @@ class BodyBuilder:
             messages = told_as_text(messages, tools if as_text else ())
         native = () if as_text else tools
         fields = self._optional_fields(options, bool(native), bool(as_text and tools))
-        written = self._written(_joined(messages, fold_system=dialect.system_as_user))
+        written = self._written(_ordered(messages, dialect))
         pieces = [_json({"model": self._model, "stream": True, **fields})[:-1], b',"messages":[']
         pieces += [b",".join([message.body for message in written]), b"]"]
         if native:
@@ -183,18 +185,21 @@ def _clean_call(call: ToolCall) -> ToolCall:
     return replace(call, arguments=clean_text(call.arguments))
 
 
-def _joined(messages: Sequence[Message], *, fold_system: bool) -> list[Message]:
-    """Neighbouring user messages as one; with ``fold_system`` the system message inside the first."""
-    joined: list[Message] = []
+def _ordered(messages: Sequence[Message], dialect: Dialect) -> list[Message]:
+    """The messages in an order of roles that every chat template takes: neighbouring user messages are
+    one; where that was learned, no system message and no user message right after a tool result."""
+    ordered: list[Message] = []
     for message in messages:
-        last = joined[-1] if joined else None
+        last = ordered[-1] if ordered else None
         if isinstance(message, UserMessage) and isinstance(last, UserMessage):
-            joined[-1] = UserMessage(f"{last.content}\n\n{message.content}")
-        elif isinstance(message, SystemMessage) and fold_system:
-            joined.append(UserMessage(message.content))
+            ordered[-1] = UserMessage(f"{last.content}\n\n{message.content}")
+        elif isinstance(message, SystemMessage) and dialect.system_as_user:
+            ordered.append(UserMessage(message.content))
+        elif isinstance(message, UserMessage) and isinstance(last, ToolMessage) and dialect.strict_roles:
+            ordered += [_BRIDGE, message]
         else:
-            joined.append(message)
-    return joined
+            ordered.append(message)
+    return ordered
 
 
 def _plain_tool(tool: ToolSchema) -> dict[str, Any]:

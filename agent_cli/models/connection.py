@@ -188,9 +188,7 @@ def foreign_errors() -> tuple[type[Exception], ...]:
     return known
 
 
-def refused_with(error: BaseException) -> tuple[int | None, str]:
-    """Status and body of an error that is an answer; ``(None, "")`` for all others."""
+def words_of_refusal(error: BaseException) -> str | None:
+    """The body of an error that is an answer; ``None`` for all others."""
     response = getattr(error, "response", None)
-    if response is None:
-        return None, ""
-    return int(response.status_code), str(response.text)
+    return None if response is None else str(response.text)

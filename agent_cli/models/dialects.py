@@ -60,6 +60,7 @@ class Dialect:
     no_effort: bool = False
     calls_as_text: bool = False
     system_as_user: bool = False
+    strict_roles: bool = False
     thoughts_open: bool = False
 
 
@@ -219,6 +220,13 @@ def _no_system_role(refusal: Refusal, dialect: Dialect) -> Lesson | None:
     return Lesson(replace(dialect, system_as_user=True), "the system prompt is sent inside the first message")
 
 
+def _role_order(refusal: Refusal, dialect: Dialect) -> Lesson | None:
+    if not refusal.says(r"role.{0,40}(alternate|after)|after role|(alternate|after).{0,40}role"):
+        return None
+    changed = replace(dialect, strict_roles=True)
+    return Lesson(changed, "a short assistant line is sent between a tool result and a user message")
+
+
 def _named_field(refusal: Refusal, dialect: Dialect) -> Lesson | None:
     for name in sorted(refusal.request.fields):
         if refusal.names(name):
@@ -242,4 +250,5 @@ _RULES: tuple[Rule, ...] = (
     _named_field,
     _schema_keywords,
     _no_system_role,
+    _role_order,
 )

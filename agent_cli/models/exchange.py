@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agent_cli.errors import ModelError
 from agent_cli.models.assembly import ReplyContext
 from agent_cli.models.base import ModelOptions, StreamPart
-from agent_cli.models.connection import Connection, Reader, foreign_errors, refused_with
+from agent_cli.models.connection import Connection, Reader, foreign_errors, words_of_refusal
 from agent_cli.models.errors_map import classify, to_model_error
 from agent_cli.models.reply import ReplyDecoder
 
@@ -23,7 +23,6 @@ LINGER = 0.1
 AFTER_FINISH = 5.0
 """Seconds to wait after a finish reason, when only the usage can still come."""
 DEFAULT_PATIENCE = 60.0
-TEACHING = frozenset({400, 422})
 
 
 @dataclass(frozen=True)
@@ -120,8 +119,8 @@ class Exchange:
             raise self._classifier.of_silence("did not answer within", self._patience) from error
         except foreign_errors() as error:
             mapped = self._classifier.of_exception(error)
-            status, words = refused_with(error)
-            if status in TEACHING and self._may_teach(mapped):
+            words = words_of_refusal(error)
+            if words is not None and self._may_teach(mapped):
                 raise Refused(mapped, words) from error
             raise mapped from error
 

@@ -178,6 +178,5 @@ class OpenAIChatModel:
         with suppress(ModelError):
             names = await self.list_models()
             if near := nearest(self._name, names if self._name not in names else []):
-                error.cure = one_line(
-                    f"Did you mean {' or '.join(near)}?", LINE_LIMIT - len(error.message) - 1
-                )
+                cure = f"Did you mean {' or '.join(near)}? {error.cure}"
+                error.cure = one_line(cure, LINE_LIMIT - len(error.message) - 1)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agent_cli.messages import SystemMessage
+from agent_cli.messages import SystemMessage, UserMessage
 from tests.wire.server import Answer, Body, WireServer, in_turn, refusal
 from tests.wire.teaching import OK, Lesson, history, raw, said, teacher
 
@@ -45,6 +45,10 @@ MENDED: dict[str, tuple[Callable[[Body], bool], Answer]] = {
             400, "Tool call id was call_0123456 but must be a-z, A-Z, 0-9, with a length of 9.", code="3280"
         ),
     ),
+    "user after tool refused": (
+        lambda body: [message["role"] for message in body["messages"]][-2:] == ["tool", "user"],
+        refusal(500, "Jinja Exception: Unexpected role 'user' after role 'tool'"),
+    ),
     "system refused": (
         lambda body: body["messages"][0]["role"] == "system",
         refusal(400, "System role not supported"),
@@ -57,14 +61,14 @@ async def test_a_refused_history_is_mended_once_and_remembered(name: str) -> Non
     refused, answer = MENDED[name]
     async with WireServer(teacher(refused, answer)) as server:
         lesson = Lesson(server)
-        told = [SystemMessage("be kind"), *history(lesson.origin, "why")]
+        told = [SystemMessage("be kind"), *history(lesson.origin, "why"), UserMessage("and?")]
         await lesson.ask(told)
         await lesson.ask(told)
         await lesson.model.aclose()
     assert [refused(body) for body in server.bodies] == [True, False, False]
     assert len(lesson.notices) == 1
-    ids = [said(server.bodies[2])["tool_calls"][0]["id"], server.bodies[2]["messages"][-1]["tool_call_id"]]
-    assert ids[0] == ids[1]
+    (result,) = [message for message in server.bodies[2]["messages"] if message["role"] == "tool"]
+    assert said(server.bodies[2])["tool_calls"][0]["id"] == result["tool_call_id"]
 
 
 async def test_an_endpoint_that_wants_reasoning_gets_an_empty_one_where_there_is_none() -> None:
