@@ -125,7 +125,7 @@ class Chat:
             self.say(self.text("terminal.stopped"), "warn")
         except AgentCliError as error:
             self.say(clean(str(error)), "error")
-        except Exception as error:  # noqa: BLE001  the chat outlives whatever one job runs into
+        except Exception as error:
             kind = type(error).__name__
             logging.getLogger("agent_cli").error("unexpected %s", kind, exc_info=error)
             self.say(self.text("terminal.internal", kind=kind, reason=clean(str(error))), "error")

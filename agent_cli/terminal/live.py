@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agent_cli.events import (
@@ -20,6 +20,7 @@ from agent_cli.events import (
     TurnStarted,
     WrapUpStarted,
 )
+from agent_cli.terminal.describe import retrying
 from agent_cli.terminal.lines import Line, line
 from agent_cli.terminal.sanitize import clip, one_line
 from agent_cli.text import Catalog, phrases
@@ -30,14 +31,15 @@ _SPINS_PER_SECOND = 4
 _STALL_SECONDS = 2.0
 TAIL_ROWS = 12
 _MAX_CALLS = 4
+_REASON_CELLS = 60
+_WIDE = 1_000
 _ROOM = 2
 """Cells kept free at the right: terminals disagree on the width of emoji."""
 
 
 @dataclass
 class _Call:
-    name: str
-    arguments: str
+    shown: str
     since: float
     output: str = ""
 
@@ -79,7 +81,9 @@ class LiveRegion:
                 self._thought = ""
             case ToolCallStarted():
                 self._thought = ""
-                self._calls[event.call_id] = _Call(event.name, event.arguments, self.now())
+                self._calls[event.call_id] = _Call(
+                    phrases.call(one_line(event.name), one_line(event.arguments)), self.now()
+                )
             case ToolOutput():
                 self._heard_output(event)
             case ToolCallFinished():
@@ -103,48 +107,44 @@ class LiveRegion:
         """The rows to show now, each at most ``columns`` wide."""
         width = max(10, columns - _ROOM)
         shown = self.tail[-max(1, min(TAIL_ROWS, rows // 3)) :]
-        return [
-            *(line(clip(row, width)) for row in shown),
-            *(line(("dim", clip(row, width))) for row in self._status()),
-        ]
+        return [*(line(clip(row, width)) for row in shown), *self._status(width)]
 
-    def key(self) -> Sequence[str]:
+    def key(self) -> object:
         """Changes whenever a frame would show something new that no event announced."""
-        return self._status()
+        return self._status(_WIDE)
 
-    def _status(self) -> list[str]:
+    def _status(self, width: int) -> list[Line]:
+        """What is waited for. The sign that turns never stands without its reason."""
         if self._retry:
             event, due = self._retry
-            left = due - self.now()
-            if left > 0:
-                return [phrases.retry(self.catalog, event.kind, event.attempt, event.max_attempts, left)]
+            if (left := due - self.now()) > 0:
+                return [retrying(self.catalog, event, left, width)]
         if self._calls:
-            return self._call_rows()
+            return self._call_rows(width)
         if not self.reason:
             return []
         if self._thought:
-            return [
-                self._spinning(self._since, self.catalog("terminal.thinking"), one_line(self._thought)[-200:])
-            ]
+            thought = one_line(self._thought)[-200:]
+            return [self._spinning(width, self._since, self.catalog("terminal.thinking"), thought)]
         silent = self.now() - self._heard
-        if self.tail:
-            return [self.catalog("terminal.silent", seconds=int(silent))] if silent >= _STALL_SECONDS else []
-        return [self._spinning(self._since, self.reason)]
+        if not self.tail:
+            return [self._spinning(width, self._since, self.reason)]
+        if silent < _STALL_SECONDS:
+            return []
+        return [line(("dim", clip(self.catalog("terminal.silent", seconds=int(silent)), width)))]
 
-    def _call_rows(self) -> list[str]:
+    def _call_rows(self, width: int) -> list[Line]:
         calls = list(self._calls.values())
-        rows = [
-            self._spinning(
-                call.since, phrases.call(one_line(call.name), one_line(call.arguments)), call.output
-            )
-            for call in calls[:_MAX_CALLS]
-        ]
+        rows = [self._spinning(width, call.since, call.shown, call.output) for call in calls[:_MAX_CALLS]]
         if len(calls) > _MAX_CALLS:
-            rows.append(f"  +{len(calls) - _MAX_CALLS}")
+            rows.append(line(("dim", f"  +{len(calls) - _MAX_CALLS}")))
         return rows
 
-    def _spinning(self, since: float, reason: str, detail: str = "") -> str:
+    def _spinning(self, width: int, since: float, reason: str, detail: str = "") -> Line:
+        """``⠋ reason · 3s · detail``; the detail gives way first."""
         now = self.now()
         sign = SPINNER[int(now * _SPINS_PER_SECOND) % len(SPINNER)]
         waited = f" {DOT} {int(now - since)}s"
-        return f"{sign} {clip(reason, 60)}{waited}" + (f" {DOT} {detail}" if detail else "")
+        head = f"{sign} {clip(reason, min(_REASON_CELLS, width - len(waited) - 2))}{waited}"
+        text = f"{head} {DOT} {detail}" if detail else head
+        return line(("dim", clip(text, width)))

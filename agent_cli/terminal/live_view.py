@@ -25,7 +25,7 @@ from agent_cli.terminal.opening import Opening
 from agent_cli.terminal.output import BurstOutput
 from agent_cli.terminal.paste import read_keys_with_care, read_typeahead
 from agent_cli.terminal.question import Question
-from agent_cli.terminal.sanitize import clean
+from agent_cli.terminal.sanitize import clean, wrap
 from agent_cli.terminal.screen import Screen
 from agent_cli.terminal.threads import T, in_thread
 
@@ -167,7 +167,7 @@ class LiveView:
             self.say([line(("dim", self._text(key)))])
 
     def show_keys(self) -> None:
-        self.say(line(("dim", row)) for row in self._text("terminal.keys").split("\n"))
+        self.say(line(("dim", row)) for row in wrap(self._text("terminal.keys"), self.columns - 1))
 
     def redraw(self) -> None:
         self.screen.app.renderer.erase(leave_alternate_screen=False)

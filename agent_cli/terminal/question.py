@@ -9,7 +9,7 @@ from agent_cli.approval import ApprovalRequest
 from agent_cli.terminal.approval import DEAF_SECONDS, Answer, rule_of
 from agent_cli.terminal.entry import Entry
 from agent_cli.terminal.lines import Line, line
-from agent_cli.terminal.sanitize import clip, one_line
+from agent_cli.terminal.sanitize import clip, one_line, wrap
 from agent_cli.text import Catalog
 
 
@@ -79,7 +79,7 @@ class Question:
         )
         return [
             line(("warn", clip(self._catalog("terminal.approve_question", name=name), columns - 1))),
-            line(clip(keys, columns - 1)),
+            *(line(row) for row in wrap(keys, columns - 1)),
         ]
 
     def _settle(self, answer: Answer) -> None:

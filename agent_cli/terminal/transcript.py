@@ -43,7 +43,7 @@ class Transcript:
         self._fresh: list[str] = []
         self._thoughts: list[str] = []
         self._folded: Event | str | None = None
-        self._answered = False
+        self._answered = self._called = False
         self.detail = False
 
     def show(self, event: Event) -> None:
@@ -69,7 +69,9 @@ class Transcript:
             case _:
                 self.finish()
         if isinstance(event, ToolCallFinished):
-            self._folded = event
+            self._folded, self._called = event, True
+        elif isinstance(event, TurnFinished):
+            self._called = False
         if isinstance(event, ApprovalRequested):
             self._commit(self._preview(event))
         self._commit(self._describer.lines(event, self._width, detail=self.detail))
@@ -128,9 +130,14 @@ class Transcript:
         self._answered = False
 
     def _tell_answer(self, event: TurnFinished) -> None:
-        """An answer that did not stream: the summary put together where no model could give one."""
-        if event.result.answer and not self._answered and event.result.status != "interrupted":
-            self._fresh.append(event.result.answer)
+        """An answer that did not stream: the summary put together where no model could give one.
+
+        Where no call was made it would only repeat what the last line says."""
+        result = event.result
+        if result.status == "llm_error" and not self._called:
+            return
+        if result.answer and not self._answered and result.status != "interrupted":
+            self._fresh.append(result.answer)
             self._end_answer()
 
     def _preview(self, event: ApprovalRequested) -> list[Line]:

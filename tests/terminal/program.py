@@ -23,6 +23,7 @@ from agent_cli.terminal.opening import Opening
 from agent_cli.terminal.repl import run_repl
 from agent_cli.terminal.services import Services
 from agent_cli.text import Catalog, detect_language
+from tests.terminal.hostile import HOSTILE
 from tools import ToolContext, ToolRegistry, tool
 
 
@@ -54,8 +55,8 @@ def reply(messages: Sequence[Message], tools: Sequence[ToolSchema], options: Map
     match verb:
         case "lines":
             return "\n\n".join(f"line {number}" for number in range(1, int(rest) + 1))
-        case "say":
-            return rest
+        case "say" | "hostile":
+            return rest or "\n\n".join(text for text in HOSTILE.values() if len(text) < 200)
         case "hang":
             return Stream([lambda: asyncio.sleep(3_600)])
         case "stall":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -15,8 +16,10 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import PipeInput, create_pipe_input
 
 from agent_cli.agent import Agent
+from agent_cli.clock import ManualClock
 from agent_cli.events import Event
 from agent_cli.limits import Limits
+from agent_cli.memory.session import Session
 from agent_cli.models.scripted import ScriptedModel
 from agent_cli.terminal.live_view import LiveView
 from agent_cli.terminal.opening import Opening
@@ -65,16 +68,24 @@ class EmulatedTerminal:
 
 
 class Watch:
-    """A clock that runs and can be put forward."""
+    """A clock that runs, or stands, and can be put forward."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, stands: bool = False) -> None:
+        self._stands = stands
         self._ahead = 0.0
 
     def __call__(self) -> float:
-        return time.monotonic() + self._ahead
+        return (1_000.0 if self._stands else time.monotonic()) + self._ahead
 
     def advance(self, seconds: float) -> None:
         self._ahead += seconds
+
+
+class StandingClock(ManualClock):
+    """A clock on which nothing that waits ever ends."""
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.Event().wait()
 
 
 class RecordingView(LiveView):
@@ -90,7 +101,10 @@ class RecordingView(LiveView):
 
 
 class Stage:
-    """Use as an async context manager. ``script`` defaults to the replies of ``program.py``."""
+    """Use as an async context manager. ``script`` defaults to the replies of ``program.py``.
+
+    ``timeless``: no clock moves by itself, so that what the screen shows is always the same.
+    """
 
     def __init__(
         self,
@@ -102,24 +116,29 @@ class Stage:
         folder: Path = Path(),
         limits: Limits | None = None,
         language: str = "en",
+        timeless: bool = False,
+        fit: Callable[[str], str] = str,
         **services: Any,
     ) -> None:
         self.terminal = EmulatedTerminal(columns, rows)
         self.model = script if isinstance(script, ScriptedModel) else ScriptedModel(script, chunk=7)
-        self.agent = Agent(model=self.model, tools=ToolRegistry([nap, look, run_shell]), limits=limits)
+        session = Session.in_memory(clock=StandingClock(), rng=random.Random(0)) if timeless else None
+        tools = ToolRegistry([nap, look, run_shell])
+        self.agent = Agent(model=self.model, tools=tools, limits=limits, session=session)
         catalog = Catalog("zh" if language == "zh" else "en")
         self.services = Services(agent=self.agent, catalog=catalog, folder=folder, home=home, **services)
         self.opening = Opening(catalog, folder, home)
-        self.clock = Watch()
+        self.clock = Watch(stands=timeless)
+        self._fit = fit
         self._exits = ExitStack()
 
     async def __aenter__(self) -> Stage:
         self.keys: PipeInput = self._exits.enter_context(create_pipe_input())
         output = BurstOutput(self.terminal, self.terminal.size, term="xterm")  # type: ignore[arg-type]
-        self.view = RecordingView(self.opening, self.keys, output, now=self.clock)
+        self.view = RecordingView(self.opening, self.keys, output, fit=self._fit, now=self.clock)
         self.chat = start_live(self.view, self.services)
         self.running = asyncio.create_task(self.view.run())
-        await self.until("›")
+        await self.until(self._fit("›"))
         return self
 
     async def __aexit__(

@@ -145,11 +145,18 @@ async def test_results_are_folded_to_a_few_lines_and_unfold_with_ctrl_o() -> Non
         await stage.until("detail off")
 
 
-async def test_an_answer_that_no_model_could_give_is_still_shown() -> None:
+async def test_a_failure_before_anything_was_done_is_told_once() -> None:
     async with Stage() as stage:
         await stage.ask("dead")
-        assert "The work stopped before it was finished" in stage.text()
+        assert stage.text().count("401: the key was refused.") == 1
         assert "✗ failed: 401: the key was refused." in stage.text()
+
+
+async def test_results_are_summed_up_when_no_model_is_left_to_do_it() -> None:
+    async with Stage([("look", {"path": "x"}), ModelError("auth", "401: refused.")]) as stage:
+        await stage.ask("go")
+        assert "The work stopped before it was finished" in stage.text()
+        assert "✗ failed: 401: refused." in stage.text()
 
 
 async def test_a_failing_command_of_the_shell_tells_its_exit_code_and_sends_nothing() -> None:

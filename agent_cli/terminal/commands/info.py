@@ -21,6 +21,7 @@ def help_(chat: Chat, argument: str) -> None:
     name = argument.lstrip("/")
     if not name:
         chat.say_lines(*_overview(chat))
+        chat.say(chat.text("commands.help_hint"), "dim")
         return
     found = chat.commands.get(name)
     if found is None:
@@ -48,7 +49,6 @@ def _overview(chat: Chat) -> list[Line]:
                 row = " "
             row += usage
         rows.append(line(row))
-    rows += [line(("dim", text)) for text in chat.text("commands.help_hint").split("\n")]
     return rows
 
 
