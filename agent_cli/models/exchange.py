@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_cli.errors import ModelError
-from agent_cli.models.assembly import ReplyContext
 from agent_cli.models.base import ModelOptions, StreamPart
 from agent_cli.models.connection import Connection, Reader, foreign_errors, words_of_refusal
+from agent_cli.models.decoding.assembly import ReplyContext
+from agent_cli.models.decoding.reply import ReplyDecoder
 from agent_cli.models.errors_map import classify, to_model_error
-from agent_cli.models.reply import ReplyDecoder
 
 if TYPE_CHECKING:
     import httpx2

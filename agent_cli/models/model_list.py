@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agent_cli.errors import ModelError
-from agent_cli.models import chunks
-from agent_cli.models.arguments import parsed
+from agent_cli.models.decoding import chunks
+from agent_cli.models.decoding.arguments import parsed
 
 
 def model_names(body: str, classify: Callable[[str], ModelError]) -> list[str]:

@@ -16,15 +16,15 @@ from typing import Any, Unpack
 from agent_cli.errors import ModelError
 from agent_cli.messages import Message
 from agent_cli.models.address import Address, checked_key, named_model
-from agent_cli.models.arguments import parameters_of
-from agent_cli.models.assembly import Assembly, ReplyContext, taken_ids
 from agent_cli.models.base import Completed, ModelOptions, Notice, StreamPart, ToolSchema
 from agent_cli.models.body import BodyBuilder, ToolStyle
 from agent_cli.models.connection import Connection, foreign_errors
+from agent_cli.models.decoding.arguments import parameters_of
+from agent_cli.models.decoding.assembly import Assembly, ReplyContext, taken_ids
+from agent_cli.models.decoding.leaked import LeakFilter
 from agent_cli.models.dialects import Dialect, Dialects, Lesson, Request, learn
 from agent_cli.models.error_text import LINE_LIMIT, one_line
 from agent_cli.models.exchange import Classifier, Exchange, Refused
-from agent_cli.models.leaked import LeakFilter
 from agent_cli.models.model_list import model_names, nearest
 from agent_cli.models.silent_cut import cut_silently
 from agent_cli.models.text_tools import ActionFilter

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from agent_cli.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
 from agent_cli.models.base import ToolSchema
-from agent_cli.models.leaked import Rest
-from agent_cli.models.markup import WrittenCall
+from agent_cli.models.decoding.leaked import Rest
+from agent_cli.models.decoding.markup import WrittenCall
 
 STOP = "\nObservation:"
 PROTOCOL = """\

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent_cli.errors import ModelError
-from agent_cli.models.assembly import ReplyContext
 from agent_cli.models.base import StreamPart
+from agent_cli.models.decoding.assembly import ReplyContext
+from agent_cli.models.decoding.leaked import LeakFilter
+from agent_cli.models.decoding.markup import Schemas
+from agent_cli.models.decoding.reply import ReplyDecoder
 from agent_cli.models.errors_map import classify
-from agent_cli.models.leaked import LeakFilter
-from agent_cli.models.markup import Schemas
-from agent_cli.models.reply import ReplyDecoder
 from tests.wire.server import event
 from tests.wire.talking import Bench, Reply
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_cli.models.arguments import normal_arguments
+from agent_cli.models.decoding.arguments import normal_arguments
 from tests.wire.decoding import SCHEMAS
 
 ROUTE = SCHEMAS["plan_route"]

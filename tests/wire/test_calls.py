@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_cli.models.call_slots import legal_name
+from agent_cli.models.decoding.call_slots import legal_name
 from tests.wire.decoding import decode_calls, decode_deltas, entry
 
 OSLO, ROME = '{"city":"Oslo"}', '{"city":"Rome"}'

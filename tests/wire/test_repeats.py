@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_cli.models.repeats import RepeatFilter
+from agent_cli.models.decoding.repeats import RepeatFilter
 from tests.wire.decoding import decode
 from tests.wire.server import event
 

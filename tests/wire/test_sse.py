@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_cli.models import sse
-from agent_cli.models.sse import Event, EventDecoder, EventTooLargeError
+from agent_cli.models.decoding import sse
+from agent_cli.models.decoding.sse import Event, EventDecoder, EventTooLargeError
 
 
 def events(*pieces: bytes) -> list[Event]:

@@ -14,7 +14,7 @@ from agent_cli.messages import (
     ToolMessage,
     UserMessage,
 )
-from agent_cli.models.leaked import Rest
+from agent_cli.models.decoding.leaked import Rest
 from agent_cli.models.text_tools import ActionFilter, protocol, told_as_text
 from tests.wire.server import WireServer, in_turn, text
 from tests.wire.talking import Bench, Talk

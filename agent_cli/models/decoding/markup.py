@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agent_cli.models.arguments import dumped, parsed
+from agent_cli.models.decoding.arguments import dumped, parsed
 
 Schemas = Mapping[str, Mapping[str, Any]]
 """The parameter schema of each tool that was offered, by name."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol
 
-from agent_cli.models.code_context import CodeContext
-from agent_cli.models.markup import Schemas, WrittenCall, calls_in, calls_in_whole_reply
-from agent_cli.models.thoughts import held_back
+from agent_cli.models.decoding.code_context import CodeContext
+from agent_cli.models.decoding.markup import Schemas, WrittenCall, calls_in, calls_in_whole_reply
+from agent_cli.models.decoding.thoughts import held_back
 
 LONGEST_MARKUP = 1_000_000
 _BARS = ("|", "｜", "||", "｜｜")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent_cli.models.arguments import dumped, is_complete
+from agent_cli.models.decoding.arguments import dumped, is_complete
 
 _ENTRY_KEYS = frozenset({"index", "id", "type", "function", "name", "arguments"})
 _UNNAMED = "unnamed"

@@ -12,10 +12,10 @@ from enum import Enum, auto
 from typing import Any
 
 from agent_cli.errors import ModelError
-from agent_cli.models import chunks
-from agent_cli.models.assembly import Assembly, ReplyContext
 from agent_cli.models.base import Completed, StreamPart
-from agent_cli.models.sse import MAX_EVENT_BYTES, Event, EventDecoder, EventTooLargeError
+from agent_cli.models.decoding import chunks
+from agent_cli.models.decoding.assembly import Assembly, ReplyContext
+from agent_cli.models.decoding.sse import MAX_EVENT_BYTES, Event, EventDecoder, EventTooLargeError
 
 _DONE = frozenset({"[DONE]", '"[DONE]"', "DONE", "[done]"})
 _PAGE_BYTES = 20_000

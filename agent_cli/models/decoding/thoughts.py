@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from agent_cli.models.code_context import CodeContext
+from agent_cli.models.decoding.code_context import CodeContext
 
 PAIRS = {
     "<think>": "</think>",

@@ -8,15 +8,15 @@ from random import Random
 from typing import Any
 
 from agent_cli.messages import AssistantMessage, ToolCall, Usage, clean_text, new_call_id
-from agent_cli.models import chunks
-from agent_cli.models.arguments import normal_arguments
 from agent_cli.models.base import Completed, FinishReason, StreamPart, ToolCallDelta
-from agent_cli.models.call_slots import CallSlots, legal_name
+from agent_cli.models.decoding import chunks
+from agent_cli.models.decoding.arguments import normal_arguments
+from agent_cli.models.decoding.call_slots import CallSlots, legal_name
+from agent_cli.models.decoding.leaked import Rest, TextFilter
+from agent_cli.models.decoding.markup import Schemas
+from agent_cli.models.decoding.reasoning_details import ReasoningDetails
+from agent_cli.models.decoding.reply_text import ReplyText
 from agent_cli.models.error_text import one_line
-from agent_cli.models.leaked import Rest, TextFilter
-from agent_cli.models.markup import Schemas
-from agent_cli.models.reasoning_details import ReasoningDetails
-from agent_cli.models.reply_text import ReplyText
 
 _LONGEST_REASON = 60
 _ONLY_TEXT = frozenset({"role", "content"})

@@ -13,9 +13,9 @@ from typing import Literal
 from agent_cli.events import ReasoningDelta, TextDelta
 from agent_cli.messages import clean_text
 from agent_cli.models.base import Discarded, StreamPart
-from agent_cli.models.leaked import Rest, TextFilter
-from agent_cli.models.repeats import RepeatFilter
-from agent_cli.models.thoughts import Split, ThoughtSplitter
+from agent_cli.models.decoding.leaked import Rest, TextFilter
+from agent_cli.models.decoding.repeats import RepeatFilter
+from agent_cli.models.decoding.thoughts import Split, ThoughtSplitter
 
 Kind = Literal["text", "thought"]
 
