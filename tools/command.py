@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tools.output_buffer import OutputBuffer
-from tools.process_tree import end_tree, kill_tree, session_lives
+from tools.process_tree import ProcessTree
 
 _CHUNK = 65_536
 _LIVE_EVERY = 0.05
@@ -42,6 +42,7 @@ class Command:
         self._started_at = time.monotonic()
         self._ended_at = 0.0
         self._emit = emit
+        self._tree = ProcessTree()
         self._ended = threading.Event()
         self._pipe_closed = threading.Event()
         self._waiters: list[Callable[[], None]] = []
@@ -51,7 +52,7 @@ class Command:
             self._process = subprocess.Popen(
                 argv,
                 cwd=cwd,
-                env=dict(environment),
+                env={**environment, **self._tree.marks},
                 stdin=subprocess.DEVNULL,
                 stdout=writing,
                 stderr=writing,
@@ -62,7 +63,7 @@ class Command:
             raise
         finally:
             os.close(writing)
-        self.pid = self._process.pid
+        self._tree.leader = self.pid = self._process.pid
         for work, name in ((lambda: self._read(reading), "read"), (self._wait, "wait")):
             threading.Thread(target=work, name=f"{name} {self.pid}", daemon=True).start()
 
@@ -86,7 +87,7 @@ class Command:
     @property
     def over(self) -> bool:
         """Whether nothing of it is left; then its process id may belong to somebody else."""
-        return self._ended.is_set() and not session_lives(self.pid)
+        return self._ended.is_set() and not self._tree.lives()
 
     async def wait(self, seconds: float | None = None) -> bool:
         """Whether the leader ended within that time; then its output is complete as far as it can be."""
@@ -124,13 +125,13 @@ class Command:
         """Begin to end it and everything it started: INT, TERM, KILL within 0.7 s. Returns at once."""
         self._emit = None
         if not self.over:
-            end_tree(self.pid)
+            self._tree.end()
 
     def kill(self) -> None:
         """End everything now, without asking."""
         self._emit = None
         if not self.over:
-            kill_tree(self.pid)
+            self._tree.kill()
 
     def _wait(self) -> None:
         self._process.wait()

@@ -1,23 +1,22 @@
-"""Ending a command with everything that it started, also what left its process group."""
+"""Ending a command with everything that it started, also what left its session or lost its parent."""
 
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import threading
 import time
-from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
-LADDER: tuple[tuple[signal.Signals, float], ...] = (
-    (signal.SIGINT, 0.15),
-    (signal.SIGTERM, 0.25),
-    (signal.SIGKILL, 0.3),
-)
+MARK = "COMMAND_TREE_ID"
+"""The environment variable by which a process is known wherever it went."""
+_LADDER = ((signal.SIGINT, 0.15), (signal.SIGTERM, 0.25), (signal.SIGKILL, 0.3))
 """Each signal, and the seconds to wait for the end before the next one."""
 _LOOK_EVERY = 0.02
+_MAX_READ = 2**17
+_PROC = "/proc"
 
 
 class ProcessStatus(NamedTuple):
@@ -25,98 +24,104 @@ class ProcessStatus(NamedTuple):
     parent: int
     group: int
     session: int
-    started: str
+
+
+class ProcessTree:
+    """Everything that one command started. Start the command with ``marks`` in its environment, as the
+    leader of a new session, and set ``leader`` to its process id.
+
+    Where there is no ``/proc`` only the leader's process group is known.
+    """
+
+    def __init__(self) -> None:
+        self.leader = 0
+        self._mark = f"{MARK}={secrets.token_hex(8)}"
+
+    @property
+    def marks(self) -> dict[str, str]:
+        return dict([self._mark.split("=")])
+
+    def lives(self) -> bool:
+        """Whether anything of it is left."""
+        return bool(self._members()) if os.path.isdir(_PROC) else self._group_exists()
+
+    def end(self) -> None:
+        """INT, TERM, KILL to each of it, within 0.7 s, in a thread; the first is sent before this returns.
+
+        The thread is no daemon: a program that ends in between waits for it, so nothing is left alive.
+        """
+        self._signal(_LADDER[0][0])
+        threading.Thread(target=self._climb, name=f"end {self.leader}", daemon=False).start()
+
+    def kill(self) -> None:
+        """KILL to each of it, at once."""
+        self._signal(signal.SIGKILL)
+
+    def _climb(self) -> None:
+        for step, (number, patience) in enumerate(_LADDER):
+            if step:
+                self._signal(number)
+            end = time.monotonic() + patience
+            while time.monotonic() < end:
+                if not self.lives():
+                    return
+                time.sleep(_LOOK_EVERY)
+
+    def _signal(self, number: signal.Signals) -> None:
+        """One signal to each: many programs take a second one for more than the first."""
+        members = self._members()
+        if any(process.group == self.leader for process in members) or not os.path.isdir(_PROC):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.leader, number)
+        for process in members:
+            if process.group != self.leader:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(process.pid, number)
+
+    def _members(self) -> set[ProcessStatus]:
+        """Its session, whoever carries its mark, and all their descendants."""
+        alive = processes()
+        mark = self._mark.encode()
+        members = {
+            process
+            for process in alive
+            if process.session == self.leader or mark in _read(f"{_PROC}/{process.pid}/environ").split(b"\0")
+        }
+        while True:
+            pids = {process.pid for process in members}
+            more = {process for process in alive if process.parent in pids} - members
+            if not more:
+                return members
+            members |= more
+
+    def _group_exists(self) -> bool:
+        try:
+            os.killpg(self.leader, 0)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
 
 
 def processes() -> list[ProcessStatus]:
     """All live processes (zombies left out); empty where there is no ``/proc``."""
     found = []
-    for name in _proc_names():
-        try:
-            text = Path("/proc", name, "stat").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue
-        fields = text.rpartition(")")[2].split()
-        if fields[0] not in {"Z", "X"}:
+    for name in os.listdir(_PROC) if os.path.isdir(_PROC) else ():
+        fields = _read(f"{_PROC}/{name}/stat").rpartition(b")")[2].split() if name.isdecimal() else ()
+        if fields and fields[0] not in {b"Z", b"X"}:
             parent, group, session = map(int, fields[1:4])
-            found.append(ProcessStatus(int(name), parent, group, session, fields[19]))
+            found.append(ProcessStatus(int(name), parent, group, session))
     return found
 
 
-def _proc_names() -> Iterable[str]:
+def _read(path: str) -> bytes:
+    """A file of ``/proc``; nothing if the process is gone or somebody else's."""
     try:
-        return [name for name in os.listdir("/proc") if name.isdecimal()]
+        descriptor = os.open(path, os.O_RDONLY)
     except OSError:
-        return []
-
-
-def tree_of(leader: int) -> set[ProcessStatus]:
-    """The members of the leader's session and all their descendants, the leader included."""
-    alive = processes()
-    members = {process for process in alive if leader in {process.session, process.pid}}
-    while True:
-        pids = {process.pid for process in members} | {leader}
-        more = {process for process in alive if process.parent in pids} - members
-        if not more:
-            return members
-        members |= more
-
-
-def session_lives(leader: int) -> bool:
-    """Whether anything of the leader's session is left."""
-    alive = processes()
-    return any(process.session == leader for process in alive) if alive else _group_exists(leader)
-
-
-def end_tree(leader: int) -> threading.Thread:
-    """INT, TERM, KILL to the whole tree, 0.7 s in all at most, in a thread of its own.
-
-    The first signal is sent before this returns. The thread is no daemon: a program that ends in
-    between waits for it, so that nothing is left alive.
-    """
-    known = tree_of(leader)
-    _signal(leader, known, LADDER[0][0])
-    thread = threading.Thread(target=_climb, args=(leader, known), name=f"end {leader}", daemon=False)
-    thread.start()
-    return thread
-
-
-def kill_tree(leader: int) -> None:
-    """KILL to the whole tree, at once."""
-    _signal(leader, tree_of(leader), signal.SIGKILL)
-
-
-def _climb(leader: int, known: set[ProcessStatus]) -> None:
-    for step, (number, patience) in enumerate(LADDER):
-        known = known | tree_of(leader)
-        if step:
-            _signal(leader, known, number)
-        end = time.monotonic() + patience
-        while time.monotonic() < end:
-            if not _alive(leader, known):
-                return
-            time.sleep(_LOOK_EVERY)
-
-
-def _alive(leader: int, known: set[ProcessStatus]) -> bool:
-    identities = {(process.pid, process.started) for process in processes()}
-    return session_lives(leader) or any((old.pid, old.started) in identities for old in known)
-
-
-def _group_exists(leader: int) -> bool:
+        return b""
     try:
-        os.killpg(leader, 0)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
-
-
-def _signal(leader: int, known: set[ProcessStatus], number: signal.Signals) -> None:
-    """One signal to each: many programs take a second one for more than the first."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, number)
-    still = {(process.pid, process.started) for process in processes()}
-    for process in known:
-        if process.group != leader and (process.pid, process.started) in still:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(process.pid, number)
+        return os.read(descriptor, _MAX_READ)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)

@@ -13,6 +13,7 @@ from tools.command import Command
 from tools.environment import command_environment
 from tools.failures import ToolError
 from tools.jobs import END_SECONDS, SECONDS, Jobs, report
+from tools.process_tree import MARK
 from tools.workspace import Workspace
 
 
@@ -28,7 +29,11 @@ class ShellTools:
 
     def tools(self) -> list[Tool]:
         run_shell = tool(
-            self.run_shell, effect="write", keeps_time=True, volatile=(SECONDS,), preview=_preview
+            self.run_shell,
+            effect="write",
+            keeps_time=True,
+            volatile=(SECONDS, rf"{MARK}=\w+"),
+            preview=_preview,
         )
         return [run_shell, *self._jobs.tools()]
 

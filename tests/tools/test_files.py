@@ -259,7 +259,7 @@ async def test_undo_leaves_alone_what_somebody_changed_since(
 
 
 async def test_undo_forgets_the_oldest_changes_when_they_are_too_large(tmp_path: Path, use: Use) -> None:
-    small = FileChanges(max_bytes=1_000)
+    small = FileChanges(max_bytes=900)
     registry = ToolRegistry(FileTools(Workspace(tmp_path), small).tools())
     for size in (600, 500, 400):
         await call(registry, "write_file", path=f"f{size}", content="x" * size)

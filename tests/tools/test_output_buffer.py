@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,8 +35,13 @@ def test_only_what_is_too_much_is_left_out(size: int, cut: bool) -> None:
 
 def test_a_flood_is_held_in_bounded_memory() -> None:
     buffer = OutputBuffer(1_000, 2_000)
+    chunk = b"y\n" * 5_000
+    tracemalloc.start()
     for _ in range(1_000):
-        buffer.append(b"y\n" * 5_000)
+        buffer.append(chunk)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50_000
     assert len(buffer.text()) < 3_100
     assert "9,997,000 bytes in the middle" in buffer.text()
 

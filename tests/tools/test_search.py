@@ -93,6 +93,9 @@ async def test_very_many_and_very_long_lines_are_bounded(search: Tool, tmp_path:
     lines = (await call(search, "search_text", pattern="needle", path="many")).content.splitlines()
     assert len(lines) == 201
     assert lines[-1].startswith("[the first 200 matches")
+    (tmp_path / "root" / "few").write_text("needle\n" * 200)
+    lines = (await call(search, "search_text", pattern="needle", path="few")).content.splitlines()
+    assert lines[-1] == "few:200:needle"
     (tmp_path / "root" / "long").write_text("needle" + "x" * 1_000_000)
     assert len((await call(search, "search_text", pattern="needle", path="long")).content) < 500
 

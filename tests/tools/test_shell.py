@@ -156,7 +156,7 @@ STUBBORN = {
 async def test_cancelling_returns_within_200_ms_and_leaves_nothing_alive_after_a_second(
     registry: ToolRegistry, name: str
 ) -> None:
-    command, mark = STUBBORN[name], f"7141.{list(STUBBORN).index(name)}"
+    command, mark = STUBBORN[name], f"7{os.getpid()}.{list(STUBBORN).index(name)}"
     task = asyncio.create_task(
         registry.run(prepared(registry, "run_shell", command=command.format(mark=mark)))
     )
@@ -208,6 +208,14 @@ async def test_a_child_that_holds_the_pipe_does_not_hold_the_call(registry: Tool
     assert not marked("sleep\x0091.17")
 
 
+async def test_a_daemon_in_a_session_of_its_own_is_noticed_too(registry: ToolRegistry) -> None:
+    result = await run(registry, "(setsid sleep 91.41 >/dev/null 2>&1 &)")
+    assert "as job1" in result.content
+    await started("sleep\x0091.41")
+    await call(registry, "stop_job", job="job1")
+    assert not marked("sleep\x0091.41")
+
+
 async def test_a_command_that_closes_its_output_is_waited_for(registry: ToolRegistry) -> None:
     began = time.monotonic()
     result = await run(registry, "exec >&- 2>&-; sleep 0.4; exit 5")
@@ -239,14 +247,17 @@ async def test_an_unknown_job_names_the_known_ones(registry: ToolRegistry) -> No
     assert (await call(registry, "job_output", job="job1")).ok
 
 
-async def test_too_many_running_jobs_are_refused_and_finished_ones_make_room(registry: ToolRegistry) -> None:
-    await run(registry, "true", background=True)
-    for _ in range(19):
+async def test_twenty_jobs_may_run_and_finished_ones_make_room(registry: ToolRegistry) -> None:
+    for _ in range(20):
         assert (await run(registry, "sleep 91.29", background=True)).ok
-    await look_until(registry, "job1", "exit code 0")
-    assert (await run(registry, "sleep 91.29", background=True)).ok
     refused = await run(registry, "sleep 91.29", background=True)
     assert (refused.kind, "20 background jobs still run" in refused.content) == ("unavailable", True)
+    await call(registry, "stop_job", job="job7")
+    assert (await run(registry, "sleep 91.29", background=True)).content.startswith(
+        "Started in the background"
+    )
+    assert (await call(registry, "job_output", job="job7")).kind == "not_found"
+    assert (await call(registry, "job_output", job="job8")).ok
     registry.close()
     assert await gone("sleep\x0091.29", 1)
 
@@ -269,4 +280,8 @@ async def test_durations_do_not_count_when_results_are_compared(registry: ToolRe
     for name in ("run_shell", "job_output", "stop_job"):
         tool = registry.get(name)
         assert tool is not None
-        assert re.sub(tool.volatile[0], "", "exit code 0 · 0.31 s") == "exit code 0 "
+        assert re.sub("|".join(tool.volatile), "", "exit code 0 · 0.31 s") == "exit code 0 "
+    marks = (await run(registry, "env | grep COMMAND_TREE_ID")).content.splitlines()[1]
+    shell = registry.get("run_shell")
+    assert shell is not None
+    assert re.sub("|".join(shell.volatile), "", marks) == ""
