@@ -7,10 +7,12 @@ import logging
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any, cast
 
 from agent_cli.errors import AgentCliError
 from agent_cli.events import Event, ReasoningDelta, TextDelta, ToolCallFinished, TurnFinished
+from agent_cli.messages import Message
 from agent_cli.terminal import markdown_stream
 from agent_cli.terminal.approval import SessionApprover
 from agent_cli.terminal.attachments import attach
@@ -27,6 +29,14 @@ _LEAVING_PATIENCE = 1.0
 _LEAVE_WORDS = frozenset({"exit", "quit"})
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Messages that were taken back, and the length of the conversation without them."""
+
+    length: int
+    messages: tuple[Message, ...]
+
+
 class Chat:
     """Runs one job at a time: a turn, or a command that takes a while. Commands that take no time run
     at once, beside it; messages wait in ``queue`` until it ends."""
@@ -36,6 +46,7 @@ class Chat:
         self.agent, self.text = services.agent, services.catalog
         self.queue: deque[str] = deque()
         self.bell_after = services.bell_after
+        self.taken: Taken | None = None
         self.known_models: list[str] = []
         self.approver = SessionApprover(view.ask, services.approval)
         self.agent.approver = self.approver
@@ -102,6 +113,8 @@ class Chat:
             self.say(
                 self.text("terminal.not_attached", name=clean(problem.name), reason=problem.reason), "warn"
             )
+        if self.services.changes is not None:
+            self.services.changes.begin_turn()
         self.start(self._turn(self.agent.run(message), text))
 
     def take_up(self) -> None:

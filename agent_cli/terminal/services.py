@@ -14,6 +14,7 @@ from agent_cli.text import Catalog
 if TYPE_CHECKING:
     from agent_cli.agent import Agent
     from agent_cli.memory.store import SessionStore
+    from tools.undo import FileChanges
 
 
 def _nothing() -> None:
@@ -35,6 +36,7 @@ class Services:
     - ``new_session`` begins another conversation; the old one stays stored.
     - ``resume_command`` is empty while nothing was stored.
     - ``servers`` are started once everything that a turn needs is loaded.
+    - ``changes`` are the files that tools wrote in the last turn, for ``/undo files``.
     - ``bell_after``: ring after turns that took longer than so many seconds.
     """
 
@@ -46,6 +48,7 @@ class Services:
     notices: tuple[str, ...] = ()
     store: SessionStore | None = None
     servers: Servers = field(default_factory=Servers.none)
+    changes: FileChanges | None = None
     bell_after: float | None = None
     warm_up: Callable[[], None] = _nothing
     list_models: Callable[[], Awaitable[Sequence[str]]] = field(default=_no_models)

@@ -8,6 +8,8 @@ import pytest
 
 from agent_cli.memory.store import SessionStore
 from tests.terminal.stage import Stage
+from tools import default_tools
+from tools.undo import FileChanges
 
 
 async def test_copy_puts_the_answer_on_the_clipboard() -> None:
@@ -80,3 +82,52 @@ async def test_without_a_state_folder_commands_say_that_nothing_is_stored(typed:
     async with Stage() as stage:
         stage.type(f"{typed}\r")
         await stage.until("not stored")
+
+
+async def test_redo_puts_back_what_undo_took_calls_and_results_too() -> None:
+    async with Stage() as stage:
+        await stage.ask("look x")
+        said = list(stage.agent.messages)
+        stage.type("/undo\r")
+        await stage.until("Taken back.")
+        stage.type("\x03/redo\r")
+        await stage.until("Put back.")
+        assert stage.agent.messages == said
+
+
+async def test_redo_after_something_was_said_puts_nothing_back() -> None:
+    async with Stage() as stage:
+        await stage.ask("first")
+        stage.type("/undo\r")
+        await stage.until("Taken back.")
+        stage.type("\x03")
+        await stage.ask("second")
+        stage.type("/redo\r")
+        await stage.until("There is nothing to put back.")
+        assert stage.agent.messages[0]["content"] == "second"
+
+
+async def test_undo_offers_to_restore_the_files_that_the_turn_wrote(tmp_path: Path) -> None:
+    changes = FileChanges()
+    (tmp_path / "a.txt").write_text("before")
+    script = [("write_file", {"path": "a.txt", "content": "after"}), "Written."]
+    async with Stage(script, folder=tmp_path, changes=changes) as stage:
+        writer = default_tools(tmp_path, changes=changes).get("write_file")
+        assert writer is not None
+        stage.agent.tools.register(writer)
+        stage.chat.approver.mode = "all"
+        await stage.ask("go")
+        assert (tmp_path / "a.txt").read_text() == "after"
+        stage.type("/undo\r")
+        await stage.until("/undo files takes it back")
+        stage.type("\x03/undo files\r")
+        await stage.until("a.txt is as it was")
+        assert (tmp_path / "a.txt").read_text() == "before"
+
+
+async def test_context_names_what_fills_the_window() -> None:
+    async with Stage() as stage:
+        await stage.ask("look notes.txt")
+        stage.type("/context\r")
+        await stage.until("results: look")
+        assert "tokens in the next request" in stage.text()

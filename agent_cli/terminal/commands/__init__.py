@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_cli.terminal.commands import conversation, info, limits, mcp, sessions, setup, turn
+from agent_cli.terminal.commands import conversation, info, limits, mcp, sessions, setup, turn, undo
 from agent_cli.terminal.registry import Registry
 
 
@@ -11,8 +11,9 @@ def all_commands() -> Registry:
     return Registry(
         (
             turn.continue_,
-            turn.retry,
-            turn.undo,
+            undo.retry,
+            undo.undo,
+            undo.redo,
             turn.guards,
             turn.why,
             limits.limits,
@@ -25,6 +26,7 @@ def all_commands() -> Registry:
             setup.lang,
             setup.bell,
             conversation.history,
+            conversation.context,
             conversation.clear,
             conversation.todo,
             conversation.export,

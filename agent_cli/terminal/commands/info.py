@@ -7,7 +7,7 @@ from agent_cli.terminal.commands.limits import shown
 from agent_cli.terminal.describe import gauges
 from agent_cli.terminal.lines import Line, line
 from agent_cli.terminal.registry import Command, command
-from agent_cli.terminal.sanitize import one_line
+from agent_cli.terminal.sanitize import cell_width, one_line
 from agent_cli.text.numbers import amount, money, seconds
 
 GROUPS = ("turn", "limits", "agent", "conversation", "sessions", "program")
@@ -44,7 +44,7 @@ def _overview(chat: Chat) -> list[Line]:
             if one.group != group:
                 continue
             usage = f" {_usage(chat, one)} "
-            if len(row) + len(usage) >= chat.view.columns:
+            if cell_width(row + usage) >= chat.view.columns:
                 rows.append(line(row))
                 row = " "
             row += usage

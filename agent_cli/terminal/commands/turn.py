@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from agent_cli.messages import UserMessage
 from agent_cli.terminal.chat import Chat
 from agent_cli.terminal.commands.limits import limit_words, set_limits, shown
 from agent_cli.terminal.lines import line
@@ -50,33 +49,3 @@ def why(chat: Chat, argument: str) -> None:
     chat.say(one_line(stop.reason))
     for name, value in stop.evidence.items():
         chat.say_lines(line(("dim", f"  {one_line(str(name))}: "), one_line(str(value))))
-
-
-@command("undo", "turn", while_busy=False)
-def undo(chat: Chat, argument: str) -> None:
-    """Take the last message and everything after it back; its text returns to the input line."""
-    del argument
-    text = _take_back(chat)
-    if text is not None:
-        chat.say(chat.text("commands.undone"), "ok")
-        chat.view.restore(text)
-
-
-@command("retry", "turn", while_busy=False)
-def retry(chat: Chat, argument: str) -> None:
-    """Ask the last message again, without the answer it got."""
-    del argument
-    text = _take_back(chat)
-    if text is not None:
-        chat.ask_model(text, text)
-
-
-def _take_back(chat: Chat) -> str | None:
-    messages = chat.agent.conversation.messages
-    for index in range(len(messages) - 1, -1, -1):
-        message = messages[index]
-        if isinstance(message, UserMessage):
-            chat.agent.session.undo(index)
-            return message.content
-    chat.say(chat.text("commands.no_turn"), "warn")
-    return None
