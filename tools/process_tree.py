@@ -66,6 +66,8 @@ class ProcessTree:
                 if not self.lives():
                     return
                 time.sleep(_LOOK_EVERY)
+                if number == signal.SIGKILL:  # what was being forked meanwhile
+                    self._signal(number)
 
     def _signal(self, number: signal.Signals) -> None:
         """One signal to each: many programs take a second one for more than the first."""
