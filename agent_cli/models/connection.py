@@ -192,3 +192,11 @@ def words_of_refusal(error: BaseException) -> str | None:
     """The body of an error that is an answer; ``None`` for all others."""
     response = getattr(error, "response", None)
     return None if response is None else str(response.text)
+
+
+def moved_to(response: httpx2.Response | None) -> str:
+    """The base URL that a request was redirected to, if the redirect lost its body on the way: a client
+    turns a POST that is answered with 301 or 302 into a GET. Empty otherwise."""
+    if response is None or not response.history or response.request.method == "POST":
+        return ""
+    return str(response.url.copy_with(query=None)).removesuffix("/chat/completions")

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from agent_cli.errors import ModelError
 from agent_cli.models.base import ModelOptions, StreamPart
-from agent_cli.models.connection import Connection, Reader, foreign_errors, words_of_refusal
+from agent_cli.models.connection import Connection, Reader, foreign_errors, moved_to, words_of_refusal
 from agent_cli.models.decoding.assembly import ReplyContext
 from agent_cli.models.decoding.reply import ReplyDecoder
+from agent_cli.models.error_text import one_line
 from agent_cli.models.errors_map import classify, to_model_error
 
 if TYPE_CHECKING:
@@ -51,6 +52,10 @@ class Classifier:
         return to_model_error(
             error, endpoint=self.endpoint, model=self.model, key_source=self.key_source, key=self.key
         )
+
+    def of_redirect(self, base_url: str) -> ModelError:
+        text = one_line(f"{self.endpoint} redirects to {base_url}")
+        return ModelError("not_an_api", text, "Use that address: set LLM_BASE_URL to it.")
 
     def of_silence(self, what: str, seconds: float | None) -> ModelError:
         return ModelError("timeout", f"{self.endpoint} {what} {seconds or 0:g} s", transient=True)
@@ -114,15 +119,21 @@ class Exchange:
     async def _open(self, body: bytes, deadline: float | None) -> httpx2.Response:
         try:
             async with asyncio.timeout_at(deadline):
-                return await self._connection.post("/chat/completions", body)
+                response = await self._connection.post("/chat/completions", body)
         except TimeoutError as error:
             raise self._classifier.of_silence("did not answer within", self._patience) from error
         except foreign_errors() as error:
+            if moved := moved_to(getattr(error, "response", None)):
+                raise self._classifier.of_redirect(moved) from error
             mapped = self._classifier.of_exception(error)
             words = words_of_refusal(error)
             if words is not None and self._may_teach(mapped):
                 raise Refused(mapped, words) from error
             raise mapped from error
+        if moved := moved_to(response):
+            await response.aclose()
+            raise self._classifier.of_redirect(moved)
+        return response
 
     async def _read(self, reader: Reader, deadline: float | None) -> bytes:
         """What has arrived; nothing at the end. What goes wrong after a finish reason does not matter."""

@@ -171,7 +171,7 @@ class WireServer:
         if path.endswith("/models"):
             data = [{"id": name} for name in self._models]
             return await _play({"status": 200, "body": json.dumps({"data": data})}, writer)
-        if not path.split("?")[0].endswith("/v1/chat/completions"):
+        if head.startswith("GET") or not path.split("?")[0].endswith("/v1/chat/completions"):
             return await _play({"status": 404, "body": '{"detail":"Not Found"}'}, writer)
         request = Request(path, headers, json.loads(received), asyncio.get_running_loop().time())
         self.requests.append(request)

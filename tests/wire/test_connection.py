@@ -280,3 +280,23 @@ async def test_retrying_after_a_cut_uses_a_new_connection() -> None:
         with pytest.raises(ModelError):
             await ask(model)
         assert (await ask(model)).shown == "whole"
+
+
+@pytest.mark.parametrize("status", [301, 302, 303])
+async def test_a_redirect_that_loses_the_request_is_told_with_the_right_address(status: int) -> None:
+    async with WireServer(text("hi")) as target:
+        location = f"{target.base_url.replace('/v1', '/other/v1')}/chat/completions"
+        moved = {"status": status, "headers": {"location": location}, "body": ""}
+        async with WireServer(moved) as server, model_of(server) as model:
+            with pytest.raises(ModelError) as caught:
+                await ask(model)
+    assert (caught.value.kind, caught.value.transient) == ("not_an_api", False)
+    assert "/other/v1" in caught.value.message
+    assert target.requests == []
+
+
+async def test_a_redirect_that_keeps_the_request_is_followed() -> None:
+    async with WireServer(text("hi")) as target:
+        moved = {"status": 308, "headers": {"location": f"{target.base_url}/chat/completions"}, "body": ""}
+        async with WireServer(moved) as server, model_of(server) as model:
+            assert (await ask(model)).shown == "hi"

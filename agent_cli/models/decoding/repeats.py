@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum, auto
+from io import StringIO
 
 _SHORTEST_REPEAT = 5
 
@@ -25,7 +26,8 @@ class RepeatFilter:
         self._kind = _Kind.UNKNOWN
         self._text = ""
         self._held = ""
-        self._pieces: list[str] = []
+        self._all = StringIO()
+        self._chunks = 0
 
     def feed(self, chunk: str, *, last: bool = False) -> str:
         """The new text in ``chunk``. ``last`` tells that it came with the finish reason."""
@@ -35,7 +37,8 @@ class RepeatFilter:
             return self._extension(chunk)
         if last and self._repeats_all(chunk):
             return ""
-        self._pieces.append(chunk)
+        self._all.write(chunk)
+        self._chunks += 1
         return chunk if self._kind is _Kind.INCREMENTAL else self._undecided(chunk)
 
     def finish(self) -> str:
@@ -54,7 +57,6 @@ class RepeatFilter:
                 return ""
             new = chunk[len(self._text) :]
             self._kind, self._text, self._held = _Kind.CUMULATIVE, chunk, ""
-            self._pieces.clear()
             return new
         self._kind = _Kind.INCREMENTAL
         return self.finish() + chunk
@@ -68,9 +70,9 @@ class RepeatFilter:
         return new
 
     def _repeats_all(self, chunk: str) -> bool:
-        if len(self._pieces) < 2 or len(chunk) < _SHORTEST_REPEAT:
+        if self._chunks < 2 or len(chunk) < _SHORTEST_REPEAT or len(chunk) != self._all.tell():
             return False
-        return len(chunk) == sum(map(len, self._pieces)) and chunk == "".join(self._pieces)
+        return chunk == self._all.getvalue()
 
 
 def _extends(chunk: str, before: str, first: str) -> bool:
