@@ -1,36 +1,38 @@
-"""The agent: think, act, observe until no call is asked for, and always an honest end."""
+"""The agent: a conversation with a model, one guarded turn at a time."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable
-from contextlib import suppress
-from dataclasses import replace
+from contextlib import aclosing
 from typing import Any
 
 from agent_cli.approval import Approver, NobodyToAsk
-from agent_cli.batch import Batch
-from agent_cli.completion import ModelCall
-from agent_cli.ending import End, Ending, report
-from agent_cli.errors import ModelError
-from agent_cli.events import Event, GuardTripped, LimitsUpdated, StepStarted, TurnFinished, TurnStarted
-from agent_cli.guards.base import Counter, Meters, Verdict
-from agent_cli.guards.finish import Judgement, join_continuation
+from agent_cli.compacting import compact
+from agent_cli.ending import End, report
+from agent_cli.events import (
+    Event,
+    GuardTripped,
+    HistoryCompacted,
+    LimitsUpdated,
+    TurnFinished,
+    TurnStarted,
+)
+from agent_cli.guards.base import Counter, Meters
 from agent_cli.guards.turn import SessionGuards, TurnGuards
-from agent_cli.limits import Limits
+from agent_cli.limits import ContextRoom, Limits
+from agent_cli.loop import Loop
 from agent_cli.memory.conversation import Conversation
 from agent_cli.memory.session import Session, TurnHead
 from agent_cli.messages import (
-    AssistantMessage,
-    Message,
     Usage,
     UserMessage,
     clean_text,
 )
-from agent_cli.models.base import ChatModel, Completed, ModelOptions
+from agent_cli.models.base import ChatModel
 from agent_cli.models.catalog import price_of, window_of
-from agent_cli.request import RequestBuilder
 from agent_cli.results import AgentResult
+from agent_cli.running import Running
 from agent_cli.turn import Turn, World
 from tools import Tool, ToolRegistry
 
@@ -59,14 +61,12 @@ class Agent:
         self.system = system
         self.limits = limits or Limits()
         self.approver: Approver = approver or NobodyToAsk()
-        self.session = session or Session.in_memory()
+        self.room = ContextRoom()
         self.history: list[AgentResult] = []
         self.last_stop: GuardTripped | None = None
-        self._world = World(self.session.clock, self.session.rng)
-        self._session_guards = SessionGuards()
         self._turn: Turn | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._interrupting = False
+        self.session = session or Session.in_memory()
+        self._running: Running | None = None
 
     def run(self, text: str) -> AsyncGenerator[Event, None]:
         """One turn. ``TurnFinished`` comes last, exactly once, however the turn ends."""
@@ -81,125 +81,31 @@ class Agent:
 
     def interrupt(self) -> None:
         """Stop the running turn; its iterator then ends with ``TurnFinished`` (``interrupted``)."""
-        if self._task and not self._task.done():
-            self._interrupting = True
-            self._task.cancel()
+        if self._running:
+            self._running.interrupt()
 
     async def _events(self, text: str, guards: TurnGuards) -> AsyncGenerator[Event, None]:
-        if self._task:
+        if self._running:
             raise RuntimeError("a turn is running: wait for its TurnFinished, or interrupt() it")
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        self._interrupting = False
-        self._turn = turn = self._new_turn(guards, queue.put_nowait)
+        self._running = running = Running()
+        self._turn = turn = self._new_turn(guards, running.put)
         self._open(turn, clean_text(text))
-        self._task = task = asyncio.create_task(self._play(turn))
-        task.add_done_callback(lambda _: queue.put_nowait(None))
         try:
-            while (event := await queue.get()) is not None:
-                yield event
-            if not task.cancelled():
-                task.result()
-            elif not turn.closed:  # interrupted before its first step
-                self._close(turn, self._ending(turn).broken_off(by_user=self._interrupting))
-                while (event := queue.get_nowait() if queue.qsize() else None) is not None:
+            async with aclosing(running.events(self._play(turn), lambda: self._break_off(turn))) as events:
+                async for event in events:
                     yield event
         finally:
-            if not task.done():
-                self.interrupt()
-                with suppress(asyncio.CancelledError):
-                    await task
-            self._task = None
+            self._running = None
 
     async def _play(self, turn: Turn) -> None:
-        end: End | None = None
         try:
-            end = await self._loop(turn)
+            self._close(turn, await Loop(turn, self).run())
         except asyncio.CancelledError:
-            if not self._interrupting:
+            if not (self._running and self._running.interrupted):
                 raise
         finally:
-            self._close(turn, end or self._ending(turn).broken_off(by_user=self._interrupting))
-
-    async def _loop(self, turn: Turn) -> End:
-        """Think, act, observe. The guards are asked before each step, each call, after each result."""
-        options: ModelOptions = {}
-        while True:
-            if stop := turn.guards.before_step(turn.meters()):
-                return await self._stopped(turn, stop)
-            try:
-                reply = await self._think(turn, options)
-            except ModelError as error:
-                return self._ending(turn).service_failed(error)
-            if isinstance(reply, Verdict):
-                if reply.action == "stop":
-                    return await self._stopped(turn, reply)
-                turn.note(reply)
-                turn.nudge = reply.text
-                continue
-            self.session.recorder.reply(reply.message, reply.finish_reason, reply.usage)
-            judgement = turn.judge.judge(reply.message, reply.finish_reason, turn.limits())
-            turn.judge.record(judgement)
-            if not reply.message.tool_calls:
-                turn.guards.record_reply(reply.message.content, ())
-            options = {"max_tokens": judgement.max_tokens} if judgement.max_tokens else {}
-            if end := await self._follow(turn, reply.message, judgement):
-                return end
-            turn.emit(turn.gauges())
-
-    async def _think(self, turn: Turn, options: ModelOptions) -> Completed | Verdict:
-        """One model call; after an overflow the request is made smaller, once."""
-        turn.steps += 1
-        turn.guards.record_step()
-        turn.emit(StepStarted(turn.steps, turn.limits().max_steps))
-        turn.streamed.clear()
-        call, request = ModelCall(turn, self.model, self.tools.schemas()), self._request(turn)
-        try:
-            reply = await call.run(request.build(), options)
-        except ModelError as error:
-            if error.kind != "context_too_long":
-                raise
-            if not request.compact(error):
-                error.cure = f"The largest items are: {', '.join(request.largest())}."
-                raise
-            reply = await call.run(request.build(), options)
-        turn.nudge = ""
-        return reply
-
-    async def _follow(self, turn: Turn, message: AssistantMessage, judgement: Judgement) -> End | None:
-        """Do what the judgement of a reply says; the end of the turn, if it is one."""
-        match judgement.action:
-            case "answer":
-                self.conversation.append(replace(message, content=judgement.answer, tool_calls=()))
-                return End(judgement.answer)
-            case "run_calls" | "reject_calls":
-                if turn.answer_so_far:
-                    message = replace(message, content=join_continuation(turn.answer_so_far, message.content))
-                turn.forget_tail()
-                batch = Batch(turn, self.tools, self.approver, self.session)
-                reject = judgement.text if judgement.action == "reject_calls" else ""
-                if stop := await batch.answer(message, reject):
-                    return await self._stopped(turn, stop)
-                self._note_budget(turn)
-            case "continue":
-                turn.answer_so_far = judgement.answer
-                turn.tail = [AssistantMessage(judgement.answer), UserMessage(judgement.text)]
-            case "nudge" | "raise_output":
-                turn.nudge = judgement.text
-            case "stop":
-                turn.answer_so_far = judgement.answer
-                turn.streamed.clear()
-                assert judgement.verdict is not None
-                return await self._stopped(turn, judgement.verdict)
-        return None
-
-    def _note_budget(self, turn: Turn) -> None:
-        if note := turn.guards.budget_note(turn.meters()):
-            self.conversation.note_on_last_result(f"[{note.text}]")
-            turn.note(note)
-
-    async def _stopped(self, turn: Turn, stop: Verdict) -> End:
-        request: list[Message] = self._request(turn).build() if turn.steps else []
-        return await self._ending(turn).wrap_up(stop, request)
+            if not turn.closed:
+                self._break_off(turn)
 
     def _new_turn(self, guards: TurnGuards, put: Callable[[Event], None]) -> Turn:
         recorder = self.session.recorder
@@ -228,6 +134,10 @@ class Agent:
         self.conversation.append(UserMessage(text))
         turn.emit(TurnStarted(turn.id, text, self.model.name))
 
+    def _break_off(self, turn: Turn) -> None:
+        by_user = self._running is not None and self._running.interrupted
+        self._close(turn, Loop(turn, self).ending().broken_off(by_user=by_user))
+
     def _close(self, turn: Turn, end: End) -> None:
         """Book the turn. ``TurnFinished`` is the last event."""
         turn.close()
@@ -239,14 +149,21 @@ class Agent:
         turn.emit(TurnFinished(result))
         self.session.recorder.finish(result, self.limits)
 
-    def _request(self, turn: Turn) -> RequestBuilder:
-        window = self._world.window or window_of(self.model.name)
-        return RequestBuilder(turn, self.session, self.system, self.tools.schemas(), window)
-
-    def _ending(self, turn: Turn) -> Ending:
-        return Ending(turn, self.model, self.tools.schemas(), self.conversation)
-
     # What a front end may ask, also while a turn runs
+
+    @property
+    def session(self) -> Session:
+        return self._session
+
+    @session.setter
+    def session(self, session: Session) -> None:
+        """Take up another session: its totals count, the turns of the one before do not."""
+        self._session = session
+        self._world = World.of(session)
+        self._session_guards = SessionGuards()
+        self._turn = None
+        self.last_stop = None
+        self.history = []
 
     @property
     def conversation(self) -> Conversation:
@@ -259,7 +176,7 @@ class Agent:
 
     @property
     def running(self) -> bool:
-        return self._task is not None
+        return self._running is not None
 
     @property
     def last_result(self) -> AgentResult | None:
@@ -277,6 +194,19 @@ class Agent:
     def gauges(self) -> LimitsUpdated:
         """The gauges of the running or the last turn."""
         return (self._turn or self._new_turn(TurnGuards(), lambda _: None)).gauges()
+
+    def context_room(self) -> ContextRoom:
+        """What fits into a request: the model's window, as far as it is known, or less if so wished."""
+        return self.room.within(self._world.window or window_of(self.model.name))
+
+    async def compact(self, focus: str = "") -> HistoryCompacted | None:
+        """Let the model summarise what may be left out of requests, above all ``focus`` kept; ``None``
+        where nothing is gained. The stored history stays whole. Raises ``ModelError``."""
+        turn = self._new_turn(TurnGuards(self._session_guards), lambda _: None)
+        try:
+            return await compact(turn, self.model, self.session, self.context_room(), focus)
+        finally:
+            turn.close()
 
     def counters(self) -> list[Counter]:
         """Every counter of the guards with its limit and what last cleared it."""

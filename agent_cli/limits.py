@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 _ABSURD = 10**12
+_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+"""A comma groups thousands and nothing else: ``0,5`` is no number here, it must not become 5."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,19 @@ WHOLE_NUMBERS: frozenset[str] = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ContextRoom:
+    """What of a history may be sent: ``tokens`` and ``messages``, ``None`` where nobody set or knows it."""
+
+    tokens: int | None = None
+    messages: int | None = None
+
+    def within(self, window: int | None) -> ContextRoom:
+        """This room in a model's window of so many tokens."""
+        known = [tokens for tokens in (self.tokens, window) if tokens is not None]
+        return replace(self, tokens=min(known, default=None))
+
+
 def field_name(name: str) -> str:
     """The field that a typed name means; ``ValueError`` with the nearest name otherwise."""
     plain = name.strip().lower().replace("-", "_")
@@ -79,7 +95,9 @@ def field_name(name: str) -> str:
 
 def parse_value(field: str, text: str, current: float | None = None) -> float | None:
     """The value of typed text for a field. ``+5`` and ``-5`` are relative to ``current``."""
-    plain = text.strip().lower().replace("_", "").replace(",", "")
+    plain = text.strip().lower().replace("_", "")
+    if _GROUPED.fullmatch(plain):
+        plain = plain.replace(",", "")
     if plain in {"off", "none", "unlimited"}:
         return None
     relative = plain[:1] in {"+", "-"} and current is not None

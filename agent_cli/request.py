@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from agent_cli.errors import ModelError
 from agent_cli.events import HistoryCompacted
+from agent_cli.limits import ContextRoom
 from agent_cli.memory.session import Session
 from agent_cli.memory.trimming import Fitted, fit, message_size
 from agent_cli.messages import AssistantMessage, Message, SystemMessage, ToolMessage
@@ -21,13 +22,13 @@ WORTHWHILE = 0.2
 
 @dataclass
 class RequestBuilder:
-    """Builds the requests of one turn. ``window`` is the room in tokens, ``None`` if nobody knows it."""
+    """Builds the requests of one turn, each within ``room``."""
 
     turn: Turn
     session: Session
     system: str | None
     tools: Sequence[ToolSchema]
-    window: int | None
+    room: ContextRoom
 
     def build(self) -> list[Message]:
         """A valid request; raises ``HistoryError`` if the stored history is not valid."""
@@ -39,7 +40,8 @@ class RequestBuilder:
         """After an overflow: learn the window, make the request smaller. Whether that was worth it."""
         turn = self.turn
         if error.window:
-            self.window = turn.world.window = error.window
+            turn.world.window = error.window
+            self.room = self.room.within(error.window)
         fitted = self._fit(force=True)
         return fitted.changed and fitted.gain >= WORTHWHILE
 
@@ -59,7 +61,8 @@ class RequestBuilder:
             overhead += world.estimator.count_chars(*measure(json.dumps(self.tools, ensure_ascii=False)))
         fitted = fit(
             self.session.conversation.messages,
-            window=self.window,
+            window=self.room.tokens,
+            max_messages=self.room.messages,
             estimator=world.estimator,
             cut=self.session.cut,
             overhead=overhead,

@@ -14,6 +14,7 @@ from agent_cli.guards.base import Meters, ResultFacts, Verdict
 from agent_cli.guards.finish import ReplyJudge
 from agent_cli.guards.turn import TurnGuards
 from agent_cli.limits import Limits
+from agent_cli.memory.session import Session
 from agent_cli.memory.trimming import message_size
 from agent_cli.messages import AssistantMessage, Message, Usage
 from agent_cli.models.base import ToolSchema
@@ -88,6 +89,12 @@ class World:
     window: int | None = None
     usage: Usage = field(default_factory=Usage)
     cost: float | None = 0.0
+
+    @classmethod
+    def of(cls, session: Session) -> World:
+        """The world of a session; what its earlier life used counts on."""
+        past = session.past
+        return cls(session.clock, session.rng, usage=past.usage, cost=None if past.unpriced else past.cost)
 
     def book(self, usage: Usage, cost: float | None) -> None:
         """Add a finished turn to the session's totals."""
