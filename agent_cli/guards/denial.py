@@ -39,16 +39,17 @@ class Denial(Guard):
         denied = self._denied.get(call.signature)
         if denied is None:
             return None
-        if denied.again_in is not None and denied.again_in != call.step:
-            evidence = evidence_of(call, 3, 1, _SAID_NO)
-            reason = f"stopped as a loop: {call} was asked for 3 times, the user had refused it 1 time"
-            return Verdict("stop", self.name, reason, reason, "loop", 3, 1, evidence)
+        asked = 2 if denied.again_in in {None, call.step} else 3
+        evidence = evidence_of(call, asked, 1, _SAID_NO)
+        if asked > 2:
+            reason = f"stopped as a loop: {call} was asked for {asked} times, the user had refused it 1 time"
+            return Verdict("stop", self.name, reason, reason, "loop", asked, 1, evidence)
         text = (
             "Not executed: the user refused this very call, so the user was not asked again. What would be "
             "accepted: another way that the user has not refused, or your answer, saying what is missing."
         )
         reason = f"{call} was refused: the user had refused the same call before"
-        return Verdict("refuse", self.name, text, reason, None, 2, 1, evidence_of(call, 2, 1, _SAID_NO))
+        return Verdict("refuse", self.name, text, reason, None, asked, 1, evidence)
 
     def after_result(self, result: ResultFacts, _limits: Limits, /) -> Verdict | None:
         if result.cause != "denied" or self._wordless < WORDLESS:

@@ -58,8 +58,8 @@ class Failures(Guard):
         return fresh
 
     def count(self, call: CallFacts) -> FailureCount:
-        failing = self._failing.get(_target(call))
-        return FailureCount(failing.count if failing else 0, self._total)
+        """The ledgers after a failure of ``call``."""
+        return FailureCount(self._failing[_target(call)].count, self._total)
 
     def before_call(self, _call: CallFacts, limits: Limits, _now: float, /) -> Verdict | None:
         return self._open(limits)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _WORD = re.compile(r"\w+")
-_WHOLE_BELOW = 2**53
 
 
 def canonical_arguments(arguments: Mapping[str, Any]) -> str:
@@ -61,8 +59,7 @@ def _canonical(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_canonical(item) for item in value]
     if isinstance(value, float):
-        whole = math.isfinite(value) and value.is_integer() and abs(value) < _WHOLE_BELOW
-        return int(value) if whole else value
+        return int(value) if value.is_integer() else value
     if value is None or isinstance(value, bool | int):
         return value
     return _clean(str(value))

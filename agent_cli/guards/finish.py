@@ -190,7 +190,7 @@ _SENTENCE_END = re.compile(r"[.!?\u3002\uff01\uff1f\n]+\s*(?=\S)")
 
 def announces_action(text: str) -> bool:
     """Whether the end of a text says that something will be done now."""
-    end = text.strip().replace("\u2019", "'")[-200:]
+    end = text.strip().replace("\u2019", "'")
     last_sentence = _SENTENCE_END.split(end)[-1]
     return end.endswith((":", "\uff1a")) or _ANNOUNCES.search(last_sentence) is not None
 

@@ -173,14 +173,17 @@ class Player:
     def _call(self, call: Call) -> Happened:
         number, facts = len(self.happened) + 1, call.facts(self.step)
         held = self.ask(facts)
-        if held and held.action == "stop":
-            return Happened(number, "stop", (), held)
         if held:
             result = replace(call.outcome(self.step), executed=False, cause="refused", ok=False, kind="")
         else:
             self.guards.record_call(facts, self.limits, self.now)
             result = call.outcome(self.step)
         verdicts = self.record(result)
+        if held and held.action == "stop":
+            again = self.ask(facts)
+            assert again is not None
+            assert again.action == "stop"
+            return Happened(number, "stop", (), held)
         notes = tuple(verdict for verdict in verdicts if verdict.action == "note")
         stop = next((verdict for verdict in verdicts if verdict.action == "stop"), None)
         if stop:

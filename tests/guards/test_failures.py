@@ -115,6 +115,12 @@ def test_what_is_no_fault_of_the_model_never_counts(cause: Cause) -> None:
     assert player.guards.unresolved() == ()
 
 
+def test_the_last_error_is_quoted_up_to_300_characters() -> None:
+    stop = played(failing("a", "x" * 400), limits=Limits(max_failures=1)).stopped
+    assert stop is not None
+    assert stop.reason.endswith(f": {'x' * 299}…")
+
+
 def test_a_red_test_is_data() -> None:
     player = played(*[command("pytest", f"{n} failed", 1) for n in range(20)])
     assert player.stopped is None
@@ -201,6 +207,7 @@ def test_after_continue_the_counters_are_zero_and_the_failed_call_has_one_probe(
     assert player.spoken == ["3 stop:breaker"]
     assert player.stopped is not None
     assert "in its 1 of 1 probe" in player.stopped.reason
+    assert (player.stopped.count, player.stopped.limit) == (1, 1)
 
 
 def test_after_a_probe_that_succeeds_the_call_is_like_any_other() -> None:

@@ -30,6 +30,7 @@ ARGUMENTS = st.dictionaries(st.text(), JSON, max_size=5)
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
         ({"a": 1.0}, {"a": 1}),
         ({"a": -0.0}, {"a": 0}),
+        ({"a": 1e30}, {"a": 10**30 + 19884624838656}),
         ({"a": " x\n"}, {"a": "x"}),
         ({"a": "e\u0301"}, {"a": "\u00e9"}),
         ({"a": [{"c": 2.0, "b": "y "}]}, {"a": [{"b": "y", "c": 2}]}),
@@ -142,6 +143,11 @@ def test_a_whole_argument_in_the_result_is_removed_first() -> None:
     echo = ["/a/b c"]
     assert result_fingerprint("no /a/b c here", (), echo) == result_fingerprint("no here", (), echo)
     assert result_fingerprint("x", (), [" "]) == result_fingerprint("x", (), [""])
+
+
+def test_the_longest_argument_is_looked_for_first() -> None:
+    echo = ["/a", "/a/b"]
+    assert result_fingerprint("no /a/b here", (), echo) == result_fingerprint("no here", (), echo)
 
 
 def test_only_the_output_of_commands_can_be_an_echo() -> None:

@@ -59,6 +59,8 @@ def test_g75_a_cut_call_for_ever_is_one_raise_one_hint_then_the_end() -> None:
     assert "smaller call" in hinted.text
     assert stopped.verdict is not None
     assert (stopped.verdict.status, stopped.verdict.guard) == ("truncated", "finish")
+    assert (stopped.verdict.count, stopped.verdict.limit) == (3, 3)
+    assert stopped.verdict.evidence == {"cause": "cut_calls", "count": 3, "limit": 3}
     assert "3 of 3 tries" in stopped.verdict.reason
     assert {judgement.cause for judgement in (raised, hinted, stopped)} == {"cut_calls"}
 
@@ -169,6 +171,7 @@ def test_s38_only_reasoning_gets_one_nudge_then_the_end() -> None:
     assert stop.verdict is not None
     assert stop.verdict.status == "llm_error"
     assert "only reasoning, no answer in 2 of 2 tries" in stop.verdict.reason
+    assert (stop.verdict.count, stop.verdict.limit) == (2, 2)
 
 
 @pytest.mark.parametrize("reason", ["stop", "tool_calls", ""])
@@ -201,6 +204,7 @@ def test_thoughts_that_eat_the_output_limit_get_more_room_then_a_nudge_then_the_
     assert stop is not None
     assert stop.status == "truncated"
     assert "3 of 3 tries" in stop.reason
+    assert (stop.count, stop.limit) == (3, 3)
     assert ("reasoning" if cut is THOUGHT else "nothing") in stop.reason
 
 
@@ -218,6 +222,7 @@ def test_s41_content_filter_ends_the_turn_keeps_the_text_and_runs_nothing(messag
     assert judgement.verdict is not None
     assert judgement.verdict.status == "filtered"
     assert "content filter" in judgement.verdict.reason
+    assert (judgement.verdict.count, judgement.verdict.limit) == (1, 1)
     assert judgement.answer == message.content
 
 
