@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agent_cli.errors import ConfigError
 from agent_cli.models.base import ChatModel
@@ -14,16 +14,40 @@ from agent_cli.text import Catalog
 PRACTICE = "practice"
 
 
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where requests go, and as whom. ``key_source`` names where the key came from."""
+
+    base_url: str
+    model: str
+    key: Secret | None
+    key_source: str
+
+
 def configured_model(settings: Settings) -> ChatModel:
     """The chat model of ``settings``; ``practice`` is the built-in one, without network and key.
 
     Raises ``ConfigError``, with what to set, when the settings name no model.
     """
-    say = Catalog(settings.lang)
     if settings.model == PRACTICE:
         from agent_cli.models.practice import PracticeModel  # noqa: PLC0415  (most runs do not practise)
 
         return PracticeModel()
+    endpoint = endpoint_of(settings)
+    from agent_cli.models.openai_chat import OpenAIChatModel  # noqa: PLC0415  (the practice model needs none)
+
+    return OpenAIChatModel(
+        base_url=endpoint.base_url,
+        api_key=endpoint.key.reveal() if endpoint.key else "",
+        model=endpoint.model,
+        key_source=endpoint.key_source,
+        tool_style=settings.tool_style,
+    )
+
+
+def endpoint_of(settings: Settings) -> Endpoint:
+    """Raises ``ConfigError``, with what to set, when something is missing."""
+    say = Catalog(settings.lang)
     if settings.nothing_configured:
         raise ConfigError(say("settings.nothing_configured"))
     provider = _provider(settings, say)
@@ -35,15 +59,7 @@ def configured_model(settings: Settings) -> ChatModel:
         raise ConfigError(say("settings.fill_in_address", address=base_url))
     if not key and provider.key_variable and not settings.base_url:
         raise ConfigError(say("settings.no_key", variable=key_source))
-    from agent_cli.models.openai_chat import OpenAIChatModel  # noqa: PLC0415  (the practice model needs none)
-
-    return OpenAIChatModel(
-        base_url=base_url,
-        api_key=key.reveal() if key else "",
-        model=model,
-        key_source=key_source,
-        tool_style=settings.tool_style,
-    )
+    return Endpoint(base_url, model, key, key_source)
 
 
 def address_of(settings: Settings) -> str:
