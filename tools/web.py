@@ -17,9 +17,11 @@ from tools.text_file import detect
 _SECONDS = 20.0
 _MAX_BYTES = 2 * 2**20
 _MAX_REDIRECTS = 5
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_ACCEPT = "text/html, text/*;q=0.9, application/json;q=0.9, */*;q=0.5"
 _HOST = re.compile(r"[a-z0-9._:-]+", re.IGNORECASE)
 _SAFE = "%/:=&?~+!$,;'@()*[]|"
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_PAGE_START = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 _TEXT_TYPE = re.compile(r"text/.*|application/(?:.*\+)?(?:json|xml)|application/(?:javascript|x-ndjson|yaml)")
 _KIND_OF_STATUS: dict[int, Kind] = {
     401: "permission_denied",
@@ -61,9 +63,7 @@ class WebTool:
         if response.content_type.endswith("json"):
             return ToolResult(True, text, style="json")
         title = ""
-        if "html" in response.content_type or text.lstrip()[:15].lower().startswith(
-            ("<!doctype html", "<html")
-        ):
+        if _is_page(response, text):
             title, text = html_to_text(text, reach.left)
         head = f"{title}\n{response.url}\n\n" if title else f"{response.url}\n\n"
         cut = "" if response.complete else f"\n[only the first {len(response.body):,} bytes were fetched]"
@@ -71,9 +71,7 @@ class WebTool:
 
     def _follow(self, url: str, reach: Reach) -> Response:
         for _ in range(_MAX_REDIRECTS + 1):
-            response = get(
-                checked_url(url), reach, "text/html, text/*;q=0.9, application/json;q=0.9, */*;q=0.5"
-            )
+            response = get(checked_url(url), reach, _ACCEPT)
             target = response.headers.get("location")
             if response.status not in _REDIRECTS or not target:
                 return response
@@ -105,6 +103,10 @@ def _host(arguments: Arguments) -> str:
         return urlsplit(str(arguments.get("url", ""))).hostname or ""
     except ValueError:
         return ""
+
+
+def _is_page(response: Response, text: str) -> bool:
+    return "html" in response.content_type or bool(_PAGE_START.match(text))
 
 
 def _expect_success(response: Response) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tools.edits import Edit, apply_edits, find
 from tools.failures import ToolError
+from tools.text_file import decode
 
 CODE = 'def greet(name):\n    """Say hello."""\n    print(f"Hello, {name}")\n\n\ngreet("World")\n'
 
@@ -27,17 +28,23 @@ def refused(text: str, *edits: Edit) -> ToolError:
 pieces = st.text("ab \t\né", max_size=12)
 
 
-@settings(max_examples=60)
-@given(pieces, st.text("xyz\n", min_size=1, max_size=8), st.text("uvw\n", min_size=1, max_size=8), pieces)
+@settings(max_examples=25)
+@given(
+    old=st.text("xyz\n", min_size=1, max_size=8),
+    new=st.text("uvw\n", min_size=1, max_size=8),
+    around=st.tuples(pieces, pieces),
+)
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-def test_an_edit_and_its_reverse_give_the_same_text(
-    line_end: str, before: str, old: str, new: str, after: str
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+def test_an_edit_and_its_reverse_give_the_same_bytes(
+    line_end: str, codec: str, old: str, new: str, around: tuple[str, str]
 ) -> None:
-    text = f"first\n{before}{old}{after}".replace("\n", line_end)
+    data = f"first é\n{around[0]}{old}{around[1]}".replace("\n", line_end).encode(codec)
+    text, encoding = decode(data, "a")
     assume(len(find(text, old)) == 1 and old != new)
-    edited = apply_edits(text, [edit(old, new)], "a")
+    edited, _ = decode(encoding.encode(apply_edits(text, [edit(old, new)], "a")), "a")
     assume(len(find(edited, new)) == 1)
-    assert apply_edits(edited, [edit(new, old)], "a") == text
+    assert encoding.encode(apply_edits(edited, [edit(new, old)], "a")) == data
 
 
 @settings(max_examples=40)
