@@ -102,11 +102,7 @@ class ModelCall:
         if isinstance(part, Retrying):
             self._retrying = True
             turn.retries += 1
-            turn.emit(
-                RetryScheduled(
-                    part.error.kind, part.error.message, part.attempt, part.max_attempts, part.wait
-                )
-            )
+            turn.emit(_scheduled(part))
         elif isinstance(part, Discarded):
             self._discard(part.reason)
         elif isinstance(part, Notice):
@@ -148,3 +144,8 @@ class ModelCall:
         self._charge_broken()
         self.turn.streamed.clear()
         self.turn.emit(TextDiscarded(reason))
+
+
+def _scheduled(part: Retrying) -> RetryScheduled:
+    error = part.error
+    return RetryScheduled(error.kind, error.message, part.attempt, part.max_attempts, part.wait, error.status)

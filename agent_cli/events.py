@@ -118,6 +118,7 @@ class RetryScheduled(_Event):
     attempt: int
     max_attempts: int | None
     wait_seconds: float
+    http_status: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

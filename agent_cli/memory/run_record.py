@@ -22,12 +22,14 @@ _TUPLES = ("unresolved", "todos")
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A request that failed and was followed by another after ``wait`` seconds."""
+    """A request that failed and was followed by another after ``wait`` seconds. ``status`` is that of
+    HTTP, if there was one."""
 
     attempt: int
     kind: str
     message: str
     wait: float
+    status: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,12 @@ class RunRecorder:
                 self._end_step()
                 self._record["wrap_up"] = self._new_step()
             case RetryScheduled():
-                attempt = {"kind": event.kind, "message": event.message, "wait": event.wait_seconds}
+                attempt = {
+                    "kind": event.kind,
+                    "status": event.http_status,
+                    "message": event.message,
+                    "wait": event.wait_seconds,
+                }
                 self._step()["attempts"].append(
                     self._redactor.data({"attempt": event.attempt - 1, **attempt})
                 )
