@@ -24,7 +24,7 @@ from agent_cli.terminal.opening import Opening
 from agent_cli.terminal.output import BurstOutput, reflows
 from agent_cli.terminal.sanitize import one_line
 from agent_cli.terminal.stray import stderr_as_lines
-from agent_cli.terminal.threads import in_thread
+from agent_cli.terminal.threads import ImpatientExecutor, in_thread
 from agent_cli.text.signs import fitting
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ async def run_repl(opening: Opening, load: Callable[[], Services]) -> int:
     ``load`` builds the agent and may import and read what it likes: it runs in a thread behind the first
     prompt. What it raises is raised here, after the terminal was given back.
     """
+    asyncio.get_running_loop().set_default_executor(ImpatientExecutor(thread_name_prefix="pool"))
     plain = wants_plain(opening)
     services = await (_chat_plainly(opening, load) if plain else _chat_live(opening, load))
     if services:

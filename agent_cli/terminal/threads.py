@@ -5,10 +5,20 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
 
 T = TypeVar("T")
+
+
+class ImpatientExecutor(ThreadPoolExecutor):
+    """The loop's own pool (it asks for addresses there) whose threads nobody waits for at the end: a
+    resolver that does not answer must not hold up the way out."""
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        del wait, cancel_futures
+        super().shutdown(wait=False, cancel_futures=True)
 
 
 def in_thread(work: Callable[[], T], name: str) -> asyncio.Future[T]:

@@ -9,7 +9,8 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from agent_cli.terminal.repl import run_repl
 from agent_cli.terminal.services import Services
 from agent_cli.text import Catalog, detect_language
 from tests.terminal.hostile import HOSTILE
-from tools import ToolContext, ToolRegistry, tool
+from tools import ToolContext, ToolRegistry, default_tools, tool
 
 
 @tool
@@ -48,39 +49,58 @@ def look(path: str) -> str:
 
 
 def reply(messages: Sequence[Message], tools: Sequence[ToolSchema], options: Mapping[str, Any]) -> Any:
-    """What the model does with the last user message: ``<verb> <rest>``."""
+    """What the model does with the last user message: ``<verb> <rest>``, else it repeats it."""
+    if options.get("tool_choice") == "none":
+        return hang("")
+    text = messages[-1].content
     if not isinstance(messages[-1], UserMessage):
-        return f"The result was: {messages[-1].content}"
-    verb, _, rest = messages[-1].content.partition(" ")
-    match verb:
-        case "lines":
-            return "\n\n".join(f"line {number}" for number in range(1, int(rest) + 1))
-        case "say" | "hostile":
-            return rest or "\n\n".join(text for text in HOSTILE.values() if len(text) < 200)
-        case "hang":
-            return Stream([lambda: asyncio.sleep(3_600)])
-        case "stall":
-            return Stream(["first ", "second ", "third", lambda: asyncio.sleep(3_600)])
-        case "slowly":
-            pauses = [part for word in rest.split() for part in (f"{word} ", lambda: asyncio.sleep(0.2))]
-            return Stream([*pauses, Completed(AssistantMessage(rest), "stop")])
-        case "nap" | "look":
-            return (verb, {"seconds": float(rest)} if verb == "nap" else {"path": rest})
-        case "shell":
-            return ("run_shell", {"command": rest})
-        case "think":
-            return AssistantMessage("I have thought.", reasoning=rest)
-        case "busy":
-            return ModelError("rate_limited", "429", transient=True, wait=float(rest))
-        case "dead":
-            return ModelError("auth", "401: the key was refused.", "Check LLM_API_KEY.")
-        case _:
-            text = messages[-1].content
-            return f"You said: {text}" if len(text) < 2_000 else f"{len(text.splitlines())} lines came"
+        return f"The result was: {text}"
+    verb, _, rest = text.partition(" ")
+    if verb in VERBS:
+        return VERBS[verb](rest)
+    return f"You said: {text}" if len(text) < 2_000 else f"{len(text.splitlines())} lines came"
+
+
+def hang(rest: str) -> Stream:
+    del rest
+    return Stream([lambda: asyncio.sleep(3_600)])
+
+
+def slowly(rest: str) -> Stream:
+    words = [part for word in rest.split() for part in (f"{word} ", lambda: asyncio.sleep(0.2))]
+    return Stream([*words, Completed(AssistantMessage(rest), "stop")])
+
+
+def resolve(rest: str) -> Stream:
+    """A resolver that does not answer, in the loop's own pool of threads."""
+    del rest
+    return Stream([lambda: asyncio.get_running_loop().run_in_executor(None, time.sleep, 30)])
+
+
+VERBS: dict[str, Callable[[str], Any]] = {
+    "say": str,
+    "lines": lambda rest: "\n\n".join(f"line {number}" for number in range(1, int(rest) + 1)),
+    "hostile": lambda _: "\n\n".join(text for text in HOSTILE.values() if len(text) < 200),
+    "think": lambda rest: AssistantMessage("I have thought.", reasoning=rest),
+    "hang": hang,
+    "stall": lambda _: Stream(["first ", "second ", "third", lambda: asyncio.sleep(3_600)]),
+    "slowly": slowly,
+    "resolve": resolve,
+    "nap": lambda rest: ("nap", {"seconds": float(rest)}),
+    "look": lambda rest: ("look", {"path": rest}),
+    "shell": lambda rest: ("run_shell", {"command": rest}),
+    "children": lambda rest: ("real_shell", {"command": rest}),
+    "busy": lambda rest: ModelError("rate_limited", "429", transient=True, wait=float(rest)),
+    "dead": lambda _: ModelError("auth", "401: the key was refused.", "Check LLM_API_KEY."),
+}
 
 
 def load(opening: Opening) -> Services:
-    agent = Agent(model=ScriptedModel(reply, chunk=7), tools=ToolRegistry([nap, look, run_shell]))
+    shell = default_tools(opening.folder).get("run_shell")
+    assert shell is not None
+    real_shell = replace(shell, name="real_shell", needs_approval=False)
+    tools = ToolRegistry([nap, look, run_shell, real_shell])
+    agent = Agent(model=ScriptedModel(reply, chunk=7), tools=tools)
     return Services(
         agent=agent,
         catalog=opening.catalog,

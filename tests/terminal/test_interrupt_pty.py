@@ -24,6 +24,9 @@ STATES = {
     "backoff": ("busy 20", "attempt 2/4"),
     "thread tool": ("nap 30", "napping"),
     "approval": ("shell ls", "Allow run_shell?"),
+    "subprocess tool": ("children sleep 61 & sleep 62", "real_shell("),
+    "dead resolver": ("resolve", "waiting for the model"),
+    "wrap-up": ("/limit steps 1\rlook x", "wrapping up"),
     "shell line": ("!sleep 60", "sleep 60 ·"),
 }
 
@@ -63,6 +66,8 @@ def test_ctrl_c_ends_the_turn_within_200_ms_and_the_next_turn_works(screen: PtyS
     assert fastest < 0.2, f"{fastest:.3f} s"
     screen.submit("say still here")
     screen.wait_for("\nstill here")
+    screen.press("ctrl-d")
+    assert screen.wait_exit(timeout=3) == 0
 
 
 def test_two_signals_close_together_never_end_the_program(screen: PtyScreen, tmp_path: Path) -> None:
@@ -96,12 +101,15 @@ def test_term_and_hup_leave_with_the_terminal_as_it_was(
     assert not screen.screen.cursor.hidden
 
 
-def test_everything_that_a_shell_line_started_is_gone_after_ctrl_c(screen: PtyScreen, tmp_path: Path) -> None:
-    screen.submit("!sh -c \"trap '' INT; sleep 61 & echo \\$! > pid; wait\"")
+@pytest.mark.parametrize("how", ["!", "children "], ids=["shell line", "tool"])
+def test_everything_that_a_command_started_is_gone_a_second_after_ctrl_c(
+    screen: PtyScreen, tmp_path: Path, how: str
+) -> None:
+    screen.submit(how + "sh -c \"trap '' INT; sleep 61 & echo \\$! > pid; wait\"")
     screen.wait_for("sh -c")
     screen.wait_until(lambda: (tmp_path / "pid").exists() and bool((tmp_path / "pid").read_text()), "pid")
     screen.press("ctrl-c")
-    screen.wait_for("stopped")
+    screen.wait_until(partial(_ended_after, screen, "sh -c"), "end")
     child = int((tmp_path / "pid").read_text())
     deadline = time.monotonic() + 1
     while _alive(child):

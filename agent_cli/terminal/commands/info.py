@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agent_cli.memory.session import PastTurn
+from agent_cli.results import AgentResult
 from agent_cli.terminal.chat import Chat
 from agent_cli.terminal.commands.limits import shown
 from agent_cli.terminal.describe import gauges
@@ -81,7 +83,8 @@ def usage(chat: Chat, argument: str) -> None:
     """Tokens and money of each turn and of the session."""
     del argument
     agent, say = chat.agent, chat.text
-    for number, result in enumerate(agent.history, 1):
+    turns: list[PastTurn | AgentResult] = [*agent.session.turns, *agent.history]
+    for number, result in enumerate(turns, 1):
         about = "≈" if result.usage.estimated else ""
         cost = say("gauge.cost_unknown") if result.cost is None else f"≈{money(result.cost)}"
         parts = [
