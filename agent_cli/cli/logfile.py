@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -29,12 +30,23 @@ def log_path(home: Path) -> Path:
     return home / "log" / "agent-cli.log"
 
 
-def open_log(home: Path) -> None:
+class _RedactingFormatter(logging.Formatter):
+    """Nothing secret reaches the file, whatever a library says."""
+
+    def __init__(self, redact: Callable[[str], str]) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+        self._redact = redact
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._redact(super().format(record))
+
+
+def open_log(home: Path, redact: Callable[[str], str]) -> None:
     """Send warnings and errors of every library to the log file. A file that cannot be written is
     left alone without a word: the log is not worth an interruption."""
     logging.raiseExceptions = False
     handler = _PrivateRotatingFile(log_path(home), maxBytes=_MAX_BYTES, backupCount=_KEPT, delay=True)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_RedactingFormatter(redact))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
 
 

@@ -19,7 +19,7 @@ from agent_cli.cli.own_tools import claim_tools
 from agent_cli.cli.run import Run
 from agent_cli.cli.streams import flush_streams, prepare_streams
 from agent_cli.errors import AgentCliError, ConfigError
-from agent_cli.settings import Settings
+from agent_cli.settings import Secret, Settings
 from agent_cli.text import Catalog, detect_language
 
 RunCommand = Callable[[Sequence[str], Catalog, Mapping[str, str], Path], int]
@@ -54,6 +54,7 @@ class Program:
         self._catalog = Catalog(language)
         self._debug = "--debug" in argv
         self._home: Path | None = None
+        self._keys: list[Secret] = []
 
     def run(self) -> int:
         try:
@@ -97,7 +98,8 @@ class Program:
     def _load(self, flags: Mapping[str, str | None]) -> Settings:
         settings = settings_module.load(flags, self._environ, self.folder)
         self._home = settings.home
-        open_log(settings.home)
+        self._keys = [*settings.keys.values(), *filter(None, [settings.api_key])]
+        open_log(settings.home, self._redacted)
         language = detect_language(settings.lang, {}, sys.stdout.encoding)
         if language != self._catalog.language:
             self._catalog = Catalog(language)
@@ -115,12 +117,17 @@ class Program:
             for line in text.splitlines():
                 sys.stderr.write(f"{PROGRAM}: {line}\n")
 
+    def _redacted(self, text: str) -> str:
+        from agent_cli.memory.redact import Redactor  # noqa: PLC0415  (only when something went wrong)
+
+        return Redactor.from_environ(self._environ, [key.reveal() for key in self._keys]).text(text)
+
     def crashed(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """The excepthook: one line for people, the traceback for the log (or both with --debug)."""
         if self._debug:
             traceback.print_exception(kind, error, trace)
             return
-        reason = " ".join(str(error).split())
+        reason = self._redacted(" ".join(str(error).split()))
         if self._home and log_unexpected(error):
             path = log_path(self._home)
             self._complain(self._catalog("cli.unexpected", kind=kind.__name__, reason=reason, path=path))

@@ -56,6 +56,7 @@ def services_of(wiring: Wiring) -> Services:
         notices=tuple(notices),
         store=wiring.store if run.stores else None,
         servers=wiring.servers,
+        changes=wiring.changes,
         warm_up=warm_up,
         list_models=list_models,
         switch_model=switch_model,

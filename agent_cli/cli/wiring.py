@@ -26,6 +26,7 @@ from agent_cli.memory.store import SessionInfo, SessionStore, folder_of
 from agent_cli.models.base import ChatModel
 from agent_cli.models.configured import configured_model
 from tools import ToolRegistry, default_tools
+from tools.undo import FileChanges
 
 NO_TOOLS = "none"
 _PROMPT_FILE = Path(__file__).parents[1] / "system_prompt.md"
@@ -131,6 +132,11 @@ class Wiring:
             session=session,
         )
 
+    @cached_property
+    def changes(self) -> FileChanges:
+        """What the tools write, so that a turn's changes can be taken back."""
+        return FileChanges()
+
     def tools(self) -> ToolRegistry:
         """The tools that the settings name, the others switched off. Those of MCP servers join later."""
         settings = self.run.settings
@@ -141,6 +147,7 @@ class Wiring:
             self.run.folder,
             read_only_roots=[kept],  # where results too long lie in full
             weather_url=settings.weather_url,
+            changes=self.changes,
             environ=self.run.environ,
         )
         patterns = [pattern.strip() for pattern in settings.tools.split(",") if pattern.strip()]

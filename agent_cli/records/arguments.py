@@ -53,6 +53,7 @@ def read_arguments(
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--format", choices=forms, default=forms[0], help=catalog("records.help_format"))
     form.add_argument("--json", action="store_const", const="json", dest="format")
+    parser.add_argument("--lang", metavar="en|zh", help=catalog("settings.help_lang"))
     parser.add_argument("-n", type=_count, dest="count", metavar="N", help=catalog("records.help_count"))
     parser.add_argument("--days", type=_days, default=30.0, metavar="N", help=catalog("records.help_days"))
     parser.add_argument("--keep", type=_count, default=20, metavar="N", help=catalog("records.help_keep"))

@@ -31,7 +31,7 @@ def root_logger() -> Iterator[logging.Logger]:
 
 
 def test_a_run_without_trouble_writes_no_log(tmp_path: Path, root_logger: logging.Logger) -> None:
-    open_log(tmp_path)
+    open_log(tmp_path, str)
     root_logger.info("nothing special")
     assert list(tmp_path.iterdir()) == []
 
@@ -39,7 +39,7 @@ def test_a_run_without_trouble_writes_no_log(tmp_path: Path, root_logger: loggin
 def test_an_unexpected_error_goes_to_a_private_log_with_its_traceback(
     tmp_path: Path, root_logger: logging.Logger
 ) -> None:
-    open_log(tmp_path)
+    open_log(tmp_path, str)
     assert log_unexpected(ZeroDivisionError("one by zero"))
     path = log_path(tmp_path)
     assert "ZeroDivisionError: one by zero" in path.read_text()
@@ -47,8 +47,24 @@ def test_an_unexpected_error_goes_to_a_private_log_with_its_traceback(
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
+def test_nothing_secret_reaches_the_log(tmp_path: Path, root_logger: logging.Logger) -> None:
+    open_log(tmp_path, lambda text: text.replace("sk-secret", "…"))
+    try:
+        raise ValueError("the key is sk-secret")
+    except ValueError as error:
+        log_unexpected(error)
+    assert "the key is …" in log_path(tmp_path).read_text()
+    assert "sk-secret" not in log_path(tmp_path).read_text()
+
+
+def test_a_crash_shows_no_key_of_the_environment(capsys: pytest.CaptureFixture[str]) -> None:
+    error = RuntimeError("sent with sk-0123456789abcdef0123")
+    Program([], {"LLM_API_KEY": "sk-0123456789abcdef0123"}).crashed(RuntimeError, error, None)
+    assert "abcdef" not in capsys.readouterr().err
+
+
 def test_the_log_turns_over_and_keeps_three(tmp_path: Path, root_logger: logging.Logger) -> None:
-    open_log(tmp_path)
+    open_log(tmp_path, str)
     for _ in range(6):
         root_logger.warning("x" * 900_000)
     files = sorted(path.name for path in log_path(tmp_path).parent.iterdir())
@@ -59,7 +75,7 @@ def test_a_log_that_cannot_be_written_is_no_trouble(
     tmp_path: Path, root_logger: logging.Logger, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()
-    open_log(tmp_path / "file")
+    open_log(tmp_path / "file", str)
     assert not log_unexpected(ZeroDivisionError())
     assert capsys.readouterr().err == ""
 
