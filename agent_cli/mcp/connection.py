@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
-from types import TracebackType
-from typing import Any, Self, TextIO
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any
 
-from mcp import Client, MCPError, StdioServerParameters, stdio_client, types
+from mcp import Client, MCPError, types
+from mcp.client._transport import TransportStreams
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared._httpx_utils import create_mcp_http_client
-from mcp.shared.message import SessionMessage
 
 from agent_cli.mcp.link import Opening, RemoteTool
 from agent_cli.mcp.results import as_result
+from agent_cli.mcp.stdio import command_streams
 from tools import ToolResult
 from tools.failures import Kind, ToolError
 
@@ -32,23 +30,28 @@ _KINDS: Mapping[int, Kind] = {
 _SESSION_OVER = "Session terminated"
 """How the SDK words the answer of an HTTP server that has forgotten us."""
 
-Received = SessionMessage | Exception
-
 
 @asynccontextmanager
 async def connect(opening: Opening) -> AsyncIterator[Connection]:
-    """A server that has been greeted. Leaving ends a command that was started, and what it started."""
+    """A server that has been greeted. Leaving ends a command that was started, and what it started.
+
+    Raises (alone or in a group) ``ConnectionError`` with the reason where one is known, else whatever the
+    SDK raises.
+    """
     state = _State()
-    with _stderr_to(opening.log) as stderr:
-        client = Client(
-            _watched(_transport(opening, stderr), state),
-            mode="legacy" if opening.careful else "auto",
-            message_handler=state.notice,
-            cache=None,
-        )
+    client = Client(
+        _streams(opening, state),
+        mode="legacy" if opening.careful else "auto",
+        message_handler=state.notice,
+        cache=None,
+    )
+    try:
         async with client, _listening(client, state):
-            stderr.close()
             yield Connection(client, state)
+    except* MCPError as errors:
+        if state.lost:
+            raise ConnectionResetError(state.lost) from errors
+        raise
 
 
 class Connection:
@@ -75,28 +78,29 @@ class Connection:
         except MCPError as error:
             lost = error.code == types.CONNECTION_CLOSED or error.message == _SESSION_OVER
             if lost:
-                self._state.lose()
+                self._state.lose(error.message)
             data = f" {json.dumps(error.data, ensure_ascii=False, default=str)}" if error.data else ""
             kind: Kind = "network" if lost else _KINDS.get(error.code, "internal")
             raise ToolError(kind, f"{error.message}{data}") from error
 
     async def changes(self) -> AsyncIterator[None]:
-        while not self._state.lost:
+        while True:
             await self._state.news.wait()
             self._state.news.clear()
-            if not self._state.lost:
-                yield
+            if self._state.lost:
+                raise ConnectionResetError(self._state.lost)
+            yield
 
 
 class _State:
-    """What happens on a connection without being asked for."""
+    """What happens on a connection without being asked for. ``lost`` is why it was lost."""
 
     def __init__(self) -> None:
         self.news = asyncio.Event()
-        self.lost = False
+        self.lost = ""
 
-    def lose(self) -> None:
-        self.lost = True
+    def lose(self, reason: str) -> None:
+        self.lost = self.lost or reason
         self.news.set()
 
     async def notice(self, message: types.ServerNotification | Exception) -> None:
@@ -114,70 +118,18 @@ def _remote_tool(tool: types.Tool) -> RemoteTool:
     )
 
 
-def _transport(opening: Opening, stderr: TextIO) -> AbstractAsyncContextManager[tuple[Any, Any]]:
-    config = opening.config
-    if config.url:
-        return _over_http(config.url, dict(config.headers))
-    command = StdioServerParameters(
-        command=config.command,
-        args=list(config.args),
-        env={**opening.environ, **config.env},
-        cwd=os.path.join(opening.folder, config.cwd),
-        encoding_error_handler="replace",
-    )
-    return stdio_client(command, errlog=stderr)
-
-
 @asynccontextmanager
-async def _over_http(url: str, headers: dict[str, str]) -> AsyncIterator[tuple[Any, Any]]:
+async def _streams(opening: Opening, state: _State) -> AsyncIterator[TransportStreams]:
+    url, headers = opening.config.url, dict(opening.config.headers)
+    if not url:
+        async with command_streams(opening, state.lose) as streams:
+            yield streams
+        return
     async with (
         create_mcp_http_client(headers=headers) as http,
         streamable_http_client(url, http_client=http) as streams,
     ):
         yield streams
-
-
-@asynccontextmanager
-async def _watched(
-    transport: AbstractAsyncContextManager[tuple[Any, Any]], state: _State
-) -> AsyncIterator[tuple[_WatchedStream, Any]]:
-    async with transport as (receiving, sending):
-        yield _WatchedStream(receiving, state.lose), sending
-
-
-class _WatchedStream:
-    """A stream of the SDK that tells when its other end is gone: the SDK says so only to waiting calls."""
-
-    def __init__(self, inner: Any, ended: Callable[[], None]) -> None:
-        self._inner = inner
-        self._ended = ended
-
-    async def receive(self) -> Received:
-        message: Received = await self._inner.receive()
-        return message
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Received:
-        try:
-            message: Received = await self._inner.__anext__()
-        except StopAsyncIteration:
-            self._ended()
-            raise
-        return message
-
-    async def __aenter__(self) -> Self:
-        await self._inner.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._inner.__aexit__(kind, error, trace)
 
 
 @asynccontextmanager
@@ -202,18 +154,3 @@ async def _listen(client: Client, state: _State) -> None:
         async with client.listen(tools_list_changed=True) as changes:
             async for _ in changes:
                 state.news.set()
-
-
-@contextmanager
-def _stderr_to(log: Callable[[bytes], None]) -> Iterator[TextIO]:
-    """A file for a command's stderr whose text goes to ``log``; close it once the command has it."""
-    reading, writing = os.pipe()
-
-    def read() -> None:
-        with os.fdopen(reading, "rb", buffering=0) as stderr:
-            while chunk := stderr.read(4_096):
-                log(chunk)
-
-    threading.Thread(target=read, name="MCP stderr", daemon=True).start()
-    with os.fdopen(writing, "w") as stderr:
-        yield stderr

@@ -29,9 +29,9 @@ class RemoteTool:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """How to connect. ``environ`` is what a command gets beside its own ``env``; ``careful`` skips the
-    newest way to begin, on which some older servers end themselves. ``log`` gets what a command writes
-    to stderr."""
+    """How to connect. A command runs in ``folder`` with ``environ`` and its own ``env``; ``log`` gets what
+    it writes to stderr. ``careful`` skips the newest way to begin, on which some older servers end
+    themselves."""
 
     config: ServerConfig
     environ: Mapping[str, str]
@@ -50,7 +50,8 @@ class Link(Protocol):
         """Raises ``ToolError``; its kind is ``network`` when the connection was lost."""
 
     def changes(self) -> AsyncIterator[None]:
-        """Something each time the list of tools has changed. Ends when the connection is lost."""
+        """Something each time the list of tools has changed. Raises ``ConnectionError`` with the reason
+        once the connection is lost."""
 
 
 Connect = Callable[[Opening], AbstractAsyncContextManager[Link]]

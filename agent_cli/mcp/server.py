@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -137,11 +138,12 @@ class Server:
         self._enter("off")
 
     async def _serve(self) -> None:
-        """One connection, from its beginning to its end, which is an exception."""
+        """One connection, from its beginning to its end. Raises what ended it."""
         connect = await self._around.load()
         config = self.config.filled_in(self._around.environ)
         environ = command_environment(self._around.environ)
-        opening = Opening(config, environ, self._around.folder, self._careful, self._take_log)
+        folder = os.path.join(self._around.folder, config.cwd)
+        opening = Opening(config, environ, folder, self._careful, self._take_log)
         async with asyncio.timeout(config.start_timeout) as starting, connect(opening) as link:
             tools = await link.tools()
             starting.reschedule(None)
@@ -152,7 +154,6 @@ class Server:
             async for _ in link.changes():
                 self._offer(await link.tools())
                 self._changed(self)
-        raise ConnectionResetError("the server ended the connection")
 
     async def _rest(self, trouble: Trouble) -> None:
         self._failures += 1
