@@ -91,6 +91,23 @@ def test_a_mistake_is_one_line_that_helps(argv: tuple[str, ...], expected: str) 
 
 
 @pytest.mark.parametrize(
+    ("text", "fits"), [("0", False), ("1", True), ("64", True), ("65", False), ("x", False)]
+)
+def test_jobs_are_between_one_and_sixty_four(text: str, fits: bool) -> None:
+    if fits:
+        assert parsed("--batch", "q.txt", "--jobs", text).jobs == int(text)
+    else:
+        with pytest.raises(ConfigError, match="--jobs"):
+            parsed("--batch", "q.txt", "--jobs", text)
+
+
+def test_a_batch_takes_no_message() -> None:
+    for more in (("-p",), ("hello",)):
+        with pytest.raises(ConfigError, match="--batch takes its questions from the file"):
+            parsed("--batch", "q.txt", *more)
+
+
+@pytest.mark.parametrize(
     ("argv", "language"),
     [(("--lang", "zh"), "zh"), (("-p", "--lang=zh"), "zh"), (("--lang",), None), (("-p", "x"), None)],
 )
