@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from typing import Any
 
-from agent_cli.approval import Approver, NobodyToAsk
+from agent_cli.approval import AllowAll, Approver
 from agent_cli.compacting import compact
 from agent_cli.ending import End, report
 from agent_cli.events import (
@@ -33,6 +33,7 @@ from agent_cli.models.base import ChatModel
 from agent_cli.models.catalog import price_of, window_of
 from agent_cli.results import AgentResult
 from agent_cli.running import Running
+from agent_cli.tokens import TokenEstimator
 from agent_cli.turn import Turn, World
 from tools import Tool, ToolRegistry
 
@@ -43,7 +44,8 @@ class Agent:
     """A conversation with a model that may use tools, one guarded turn at a time.
 
     ``limits``, ``model``, ``system`` and ``approver`` may be set between turns and while one runs.
-    Without an ``approver`` nobody can be asked, so tools that need approval are refused.
+    Without an ``approver`` nobody is asked: the program that gave the tools has decided that they may
+    run. ``NobodyToAsk()`` refuses every tool that needs approval.
     """
 
     def __init__(
@@ -60,7 +62,7 @@ class Agent:
         self.tools = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools or ())
         self.system = system
         self.limits = limits or Limits()
-        self.approver: Approver = approver or NobodyToAsk()
+        self.approver: Approver = approver or AllowAll()
         self.room = ContextRoom()
         self.history: list[AgentResult] = []
         self.last_stop: GuardTripped | None = None
@@ -194,6 +196,11 @@ class Agent:
     def gauges(self) -> LimitsUpdated:
         """The gauges of the running or the last turn."""
         return (self._turn or self._new_turn(TurnGuards(), lambda _: None)).gauges()
+
+    @property
+    def estimator(self) -> TokenEstimator:
+        """Estimates tokens as this session's service counts them."""
+        return self._world.estimator
 
     def context_room(self) -> ContextRoom:
         """What fits into a request: the model's window, as far as it is known, or less if so wished."""

@@ -35,7 +35,7 @@ def run_agent(
     ``messages`` are chat-completions dicts without the system message, the last one from the user;
     afterwards the last one is the final assistant message. The same list can be given again to go on.
     ``tools=None`` is a plain chat; ``model=None`` takes the model of the settings (environment,
-    ``.env``, ``config.toml``). Tools that need approval are refused unless ``approver`` allows them.
+    ``.env``, ``config.toml``). Without an ``approver`` nobody is asked: the tools are the program's own.
 
     Raises ``HistoryError`` for messages that are no valid history and ``ConfigError`` for settings
     that name no model. A failing model service raises nothing: the last message says what happened.

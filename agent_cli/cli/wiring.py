@@ -123,7 +123,7 @@ class Wiring:
             configured_model(settings)  # what is missing is told before a session is opened
         session = session or self.session()
         settings = taken_up(settings, session)
-        return Agent(
+        agent = Agent(
             model=model or configured_model(settings),
             tools=self.tools(),
             system=self.system_prompt(),
@@ -131,6 +131,8 @@ class Wiring:
             approver=approver,
             session=session,
         )
+        agent.room = settings.room
+        return agent
 
     @cached_property
     def changes(self) -> FileChanges:
