@@ -19,19 +19,23 @@ async def run_command(command: str, folder: Path, show: Callable[[str], None]) -
 
     Cancelling kills everything it started. It gets no keys: its stdin is empty.
     """
-    process = await asyncio.create_subprocess_shell(
-        command,
-        cwd=folder,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        start_new_session=True,
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_shell(
+            command,
+            cwd=folder,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
     )
-    assert process.stdout is not None
     try:
+        process = await asyncio.shield(starting)
+        assert process.stdout is not None
         await _show_lines(process.stdout, show)
         return await process.wait()
-    finally:
+    finally:  # also when cancelled while it was starting, when asyncio alone would spare its children
+        process = await starting
         if process.returncode is None:
             await _kill(process)
 
