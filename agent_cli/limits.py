@@ -63,8 +63,10 @@ class Limits:
 
 
 FIELD_NAMES: tuple[str, ...] = tuple(field.name for field in fields(Limits))
+ROOM_NAMES: tuple[str, ...] = ("context_tokens", "context_messages")
+"""The settings of a :class:`ContextRoom`, in the order of its fields."""
 WHOLE_NUMBERS: frozenset[str] = frozenset(
-    field.name for field in fields(Limits) if str(field.type).startswith("int")
+    [*ROOM_NAMES, *(field.name for field in fields(Limits) if str(field.type).startswith("int"))]
 )
 
 

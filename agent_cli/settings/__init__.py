@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from agent_cli.approval import ApprovalMode
 from agent_cli.errors import ConfigError
-from agent_cli.limits import FIELD_NAMES, Limits
+from agent_cli.limits import FIELD_NAMES, ROOM_NAMES, ContextRoom, Limits
 from agent_cli.settings.secret import Secret
 from agent_cli.settings.sources import (
     Given,
@@ -59,6 +59,8 @@ class Settings:
     tools: str = BY_NAME["tools"].default
     system: str = ""
     instructions: Literal["ask", "all", "none"] = "ask"
+    context_tokens: int | None = None
+    context_messages: int | None = None
     weather_url: str = BY_NAME["weather_url"].default
     preset: str = BY_NAME["preset"].default
     limits: Limits = field(default_factory=Limits)
@@ -73,10 +75,17 @@ class Settings:
         own_key = self.api_key and not _is_customary(self.origins["api_key"])
         return not (self.base_url or self.model or self.provider or own_key)
 
+    @property
+    def room(self) -> ContextRoom:
+        """What of a history may be sent."""
+        return ContextRoom(self.context_tokens, self.context_messages)
+
     def shown(self, name: str) -> str:
         """The value of one setting as text fit for people: keys masked, ``off`` for no limit."""
         if name in FIELD_NAMES:
             return limit_text(getattr(self.limits, name))
+        if name in ROOM_NAMES:
+            return limit_text(getattr(self, name))
         return str(getattr(self, name) or "")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from agent_cli.limits import FIELD_NAMES, PRESETS, Limits, parse_value
+from agent_cli.limits import FIELD_NAMES, PRESETS, ROOM_NAMES, Limits, parse_value
 from agent_cli.settings.secret import Secret
 
 Parse = Callable[[str], object]
@@ -86,6 +86,11 @@ def _limit(name: str) -> Setting:
     )
 
 
+def _room(name: str) -> Setting:
+    flag = f"--{name.replace('_', '-')}"
+    return Setting(name, (f"AGENT_{name.upper()}",), lambda text: parse_value(name, text), "off", flag=flag)
+
+
 def _choice(
     name: str, variable: str, choices: tuple[str, ...], default: str, unsafe_prefix: str = ""
 ) -> Setting:
@@ -116,6 +121,7 @@ TABLE: tuple[Setting, ...] = (
         unsafe_prefix="@",
     ),
     _choice("instructions", "AGENT_INSTRUCTIONS", ("ask", "all", "none"), "ask", unsafe_prefix="all"),
+    *(_room(name) for name in ROOM_NAMES),
     Setting("weather_url", ("AGENT_WEATHER_URL",), _url, "https://api.open-meteo.com"),
     Setting(
         "preset",

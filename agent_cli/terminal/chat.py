@@ -161,7 +161,7 @@ class Chat:
         """Show one turn. A turn that was stopped before any reply gives its text back."""
         replied = False
         try:
-            await self._client_ready()
+            await self.client_ready()
             async with aclosing(cast("AsyncGenerator[Event]", events)) as stream:
                 async for event in stream:
                     replied = replied or isinstance(event, TextDelta | ReasoningDelta | ToolCallFinished)
@@ -229,7 +229,8 @@ class Chat:
             markdown = in_thread(markdown_stream.warm_up, "markdown")
             markdown.add_done_callback(lambda _: self.services.servers.start())
 
-    async def _client_ready(self) -> None:
+    async def client_ready(self) -> None:
+        """The first request waits for the model's client, which loads behind the prompt."""
         if self._client is None:
             return
         if not self._client.done():

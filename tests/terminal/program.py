@@ -17,7 +17,7 @@ from typing import Any
 from agent_cli.agent import Agent
 from agent_cli.cli.streams import flush_streams, prepare_streams
 from agent_cli.errors import ModelError
-from agent_cli.messages import AssistantMessage, Message, UserMessage
+from agent_cli.messages import AssistantMessage, Message, SystemMessage, UserMessage
 from agent_cli.models.base import Completed, ToolSchema
 from agent_cli.models.scripted import ScriptedModel, Stream
 from agent_cli.terminal.opening import Opening
@@ -49,10 +49,13 @@ def look(path: str) -> str:
 
 
 def reply(messages: Sequence[Message], tools: Sequence[ToolSchema], options: Mapping[str, Any]) -> Any:
-    """What the model does with the last user message: ``<verb> <rest>``, else it repeats it."""
+    """What the model does with the last user message: ``<verb> <rest>``, else it repeats it.
+    Under a system prompt it is asked for a summary."""
     if options.get("tool_choice") == "none":
         return hang("")
     text = messages[-1].content
+    if isinstance(messages[0], SystemMessage):
+        return hang("") if "Keep above all: hang" in text else "They counted."
     if not isinstance(messages[-1], UserMessage):
         return f"The result was: {text}"
     verb, _, rest = text.partition(" ")

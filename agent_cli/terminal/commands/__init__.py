@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_cli.terminal.commands import conversation, info, limits, mcp, sessions, setup, turn, undo
+from agent_cli.terminal.commands import context, conversation, info, limits, mcp, sessions, setup, turn, undo
 from agent_cli.terminal.registry import Registry
 
 
@@ -26,7 +26,8 @@ def all_commands() -> Registry:
             setup.lang,
             setup.bell,
             conversation.history,
-            conversation.context,
+            context.context,
+            context.compact,
             conversation.clear,
             conversation.todo,
             conversation.export,

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
-from agent_cli.memory.context import context_use
 from agent_cli.memory.export import to_json, to_markdown
 from agent_cli.memory.session import Session
 from agent_cli.messages import AssistantMessage, Message, ToolMessage, UserMessage
-from agent_cli.models.catalog import window_of
 from agent_cli.terminal.chat import Chat
 from agent_cli.terminal.lines import Style, line
 from agent_cli.terminal.registry import command
 from agent_cli.terminal.sanitize import one_line
-from agent_cli.text.numbers import amount
-from agent_cli.text.signs import ABOUT
-from agent_cli.tokens import TokenEstimator
 
 _SHOWN = 10
 _MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]", "done": "[x]"}
@@ -49,29 +43,6 @@ def _summary(message: Message) -> tuple[Style, str]:
     if isinstance(message, ToolMessage):
         return "dim", f"  ← {one_line(message.name)}: {one_line(message.content)}"
     return "dim", one_line(message.content)
-
-
-@command("context", "conversation")
-def context(chat: Chat, argument: str) -> None:
-    """What fills the context window, by kind, and the largest items."""
-    del argument
-    agent, say = chat.agent, chat.text
-    use = context_use(
-        agent.conversation.messages,
-        cut=agent.session.cut,
-        estimator=TokenEstimator(),
-        window=window_of(agent.model.name),
-        system=agent.system or "",
-        tools=json.dumps(agent.tools.schemas(), ensure_ascii=False),
-    )
-    window = amount(use.window) if use.window else say("commands.window_unknown")
-    chat.say(say("commands.context", used=amount(use.tokens), window=window, left_out=use.left_out))
-    for kind, tokens in sorted(use.by_kind.items(), key=lambda item: -item[1]):
-        chat.say_lines(line(f"{ABOUT}{amount(tokens):>6}  {say(f'commands.context_{kind}')}"))
-    for item in use.largest:
-        chat.say_lines(
-            line(("dim", f"  {ABOUT}{amount(item.tokens):>6}  {item.kind}: {one_line(item.what)}"))
-        )
 
 
 @command("clear", "conversation", while_busy=False)
