@@ -63,11 +63,12 @@ class Limits:
 
 
 FIELD_NAMES: tuple[str, ...] = tuple(field.name for field in fields(Limits))
+WHOLE_NUMBERS: frozenset[str] = frozenset(
+    field.name for field in fields(Limits) if str(field.type).startswith("int")
+)
 ROOM_NAMES: tuple[str, ...] = ("context_tokens", "context_messages")
 """The settings of a :class:`ContextRoom`, in the order of its fields."""
-WHOLE_NUMBERS: frozenset[str] = frozenset(
-    [*ROOM_NAMES, *(field.name for field in fields(Limits) if str(field.type).startswith("int"))]
-)
+_COUNTS = WHOLE_NUMBERS.union(ROOM_NAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +105,9 @@ def parse_value(field: str, text: str, current: float | None = None) -> float | 
         return None
     relative = plain[:1] in {"+", "-"} and current is not None
     try:
-        value: float = int(plain) if field in WHOLE_NUMBERS else float(plain)
+        value: float = int(plain) if field in _COUNTS else float(plain)
     except ValueError:
-        kind = "a whole number" if field in WHOLE_NUMBERS else "a number"
+        kind = "a whole number" if field in _COUNTS else "a number"
         raise ValueError(f"{field} needs {kind} or 'off', not {text.strip()!r}") from None
     if plain[:1] == "+" and current is None:
         raise ValueError(f"{field} is off: give a plain number, not {text.strip()!r}")
@@ -121,7 +122,7 @@ def _check(name: str, value: object) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{name} needs a number or None, not {value!r}")
-    if name in WHOLE_NUMBERS and not isinstance(value, int):
+    if name in _COUNTS and not isinstance(value, int):
         raise ValueError(f"{name} needs a whole number, not {value!r}")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{name} needs a finite number, not {value!r}: say 'off' for unlimited")
