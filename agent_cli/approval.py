@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, runtime_checkable
 
 ApprovalMode = Literal["ask", "reads", "all"]
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """What would run. ``preview`` is exactly that: the command, or the diff of the edit."""
+    """What would run. ``preview`` is exactly that: the command, or the diff of the edit.
+
+    ``values`` are the arguments as the tool will get them, which is what rules are about.
+    ``required``: the tool wants to be asked about.
+    """
 
     call_id: str
     name: str
     arguments: str
     effect: str
     preview: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    required: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,15 @@ class Approver(Protocol):
     """Decides about one call. May wait for a person; the wait does not eat the turn's time."""
 
     async def approve(self, request: ApprovalRequest) -> Approval: ...
+
+
+@runtime_checkable
+class Ruling(Protocol):
+    """An approver that knows some answers before anybody is asked, also about calls that need none."""
+
+    def ruling(self, request: ApprovalRequest) -> Approval | None:
+        """``None`` when a person has to be asked. ``preview`` is not known yet."""
+        ...
 
 
 class AllowAll:

@@ -10,7 +10,7 @@ import asyncio
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 
-from agent_cli.approval import Approval, ApprovalRequest, Approver
+from agent_cli.approval import Approval, ApprovalRequest, Approver, Ruling
 from agent_cli.calls import Cause, PendingCall, groups, prepare
 from agent_cli.events import ApprovalRequested, ToolCallFinished, ToolCallStarted, ToolOutput
 from agent_cli.guards.base import ResultFacts, Verdict
@@ -41,6 +41,7 @@ class Batch:
     session: Session
     _calls: list[PendingCall] = field(default_factory=list)
     _stop: Verdict | None = None
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def answer(self, message: AssistantMessage, reject: str = "") -> Verdict | None:
         """Store ``message`` with pending results, then bring each call to its result.
@@ -119,7 +120,7 @@ class Batch:
 
     async def _execute(self, call: PendingCall, prepared: PreparedCall) -> None:
         turn, journal = self.turn, self.session.journal
-        if prepared.tool.needs_approval and not await self._is_approved(call, prepared):
+        if not await self._is_approved(call, prepared):
             return
         if wait := turn.guards.poll_wait(call.facts):
             await turn.world.clock.sleep(turn.at_most(wait) or 0.0)
@@ -135,19 +136,40 @@ class Batch:
         self._land(call, result)
 
     async def _is_approved(self, call: PendingCall, prepared: PreparedCall) -> bool:
-        """Ask the person, unless the call cannot work anyway. The time budget does not run meanwhile."""
+        """By a rule, else by the person; one question at a time."""
+        request = ApprovalRequest(
+            call.call.id,
+            call.call.name,
+            call.call.arguments,
+            call.facts.effect,
+            preview="",
+            values=prepared.arguments,
+            required=prepared.tool.needs_approval,
+        )
+        approval = self._ruling(request)
+        if approval is None:
+            async with self._asking:
+                approval = self._ruling(request) or await self._ask(call, prepared, request)
+        if approval and not approval.allowed:
+            self._deny(call, approval)
+        return approval is not None and approval.allowed
+
+    def _ruling(self, request: ApprovalRequest) -> Approval | None:
+        if isinstance(self.approver, Ruling):
+            return self.approver.ruling(request)
+        return None if request.required else Approval(True, by_user=False)
+
+    async def _ask(
+        self, call: PendingCall, prepared: PreparedCall, request: ApprovalRequest
+    ) -> Approval | None:
+        """``None`` for a call that cannot work anyway. The time budget does not run meanwhile."""
         preview = self.tools.preview(prepared)
         if isinstance(preview, ToolResult):
             self._land(call, preview)
-            return False
-        name, arguments = call.call.name, call.call.arguments
-        self.turn.emit(ApprovalRequested(call.call.id, name, arguments, preview))
-        request = ApprovalRequest(call.call.id, name, arguments, call.facts.effect, preview)
+            return None
+        self.turn.emit(ApprovalRequested(request.call_id, request.name, request.arguments, preview))
         with self.turn.stopwatch.paused():
-            approval = await self.approver.approve(request)
-        if not approval.allowed:
-            self._deny(call, approval)
-        return approval.allowed
+            return await self.approver.approve(replace(request, preview=preview))
 
     def _deny(self, call: PendingCall, approval: Approval) -> None:
         if approval.by_user:

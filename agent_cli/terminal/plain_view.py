@@ -15,7 +15,8 @@ from typing import TextIO
 
 from agent_cli.approval import ApprovalRequest
 from agent_cli.events import Event, RetryScheduled
-from agent_cli.terminal.approval import Answer, rule_of
+from agent_cli.permissions.judge import session_text
+from agent_cli.terminal.approval import Answer
 from agent_cli.terminal.chat import Chat
 from agent_cli.terminal.describe import retrying
 from agent_cli.terminal.lines import Line, line, plain
@@ -93,7 +94,7 @@ class PlainView:
         if not self._asks:
             return Answer(False, "nobody can be asked here")
         question = self._text(
-            "terminal.approve_line", name=one_line(request.name), rule=one_line(rule_of(request))
+            "terminal.approve_line", name=one_line(request.name), rule=one_line(session_text(request))
         )
         try:
             while True:

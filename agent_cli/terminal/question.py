@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Callable
 
 from agent_cli.approval import ApprovalRequest
-from agent_cli.terminal.approval import DEAF_SECONDS, Answer, rule_of
+from agent_cli.permissions.judge import session_text
+from agent_cli.terminal.approval import DEAF_SECONDS, Answer
 from agent_cli.terminal.entry import Entry
 from agent_cli.terminal.lines import Line, line
 from agent_cli.terminal.sanitize import clip, one_line, wrap
@@ -75,7 +76,7 @@ class Question:
         name = one_line(self._request.name)
         keys = self._catalog(
             "terminal.approve_words" if self.wording else "terminal.approve_keys",
-            rule=clip(one_line(rule_of(self._request)), 30),
+            rule=clip(one_line(session_text(self._request)), 30),
         )
         return [
             line(("warn", clip(self._catalog("terminal.approve_question", name=name), columns - 1))),

@@ -8,12 +8,13 @@ import json
 import pytest
 
 from agent_cli.approval import Approval, ApprovalMode, ApprovalRequest
-from agent_cli.terminal.approval import DEAF_SECONDS, Answer, SessionApprover, rule_of
+from agent_cli.terminal.approval import DEAF_SECONDS, Answer, SessionApprover
 from tests.terminal.stage import Stage
 
 
 def request(command: str = "ls", name: str = "run_shell", effect: str = "write") -> ApprovalRequest:
-    return ApprovalRequest("c1", name, json.dumps({"command": command}), effect, command)
+    values = {"command": command}
+    return ApprovalRequest("c1", name, json.dumps(values), effect, command, values)
 
 
 class Asked:
@@ -24,28 +25,6 @@ class Asked:
 
     async def __call__(self, request: ApprovalRequest) -> Answer:
         return self.answers.pop(0)
-
-
-@pytest.mark.parametrize(
-    ("command", "rule"),
-    [
-        ("ls -la /tmp", "run_shell: ls …"),
-        ("git status -s", "run_shell: git status …"),
-        ("git -C x status", "run_shell: git …"),
-        ("ls; rm -r x", "run_shell: ls; rm -r x"),
-        ("ls | sh", "run_shell: ls | sh"),
-        ("ls $(rm x)", "run_shell: ls $(rm x)"),
-        ("ls\nrm x", "run_shell: ls\nrm x"),
-        ("", "run_shell: "),
-    ],
-)
-def test_always_covers_the_same_command_prefix_and_no_shell_grammar(command: str, rule: str) -> None:
-    assert rule_of(request(command)) == rule
-
-
-def test_always_covers_a_whole_tool_that_runs_no_commands() -> None:
-    edit = ApprovalRequest("c1", "edit_file", '{"path": "a"}', "write", "diff")
-    assert rule_of(edit) == rule_of(ApprovalRequest("c2", "edit_file", '{"path": "b"}', "write", ""))
 
 
 async def test_what_was_allowed_for_the_session_is_not_asked_again() -> None:
@@ -70,7 +49,7 @@ async def test_two_calls_at_once_ask_one_after_another_and_the_second_profits() 
     ],
 )
 async def test_modes_decide_without_asking(mode: ApprovalMode, effect: str, allowed: bool) -> None:
-    decided = await SessionApprover(Asked(), mode).approve(request(effect=effect))
+    decided = await SessionApprover(Asked(), mode).approve(request("rm x", effect=effect))
     assert (decided.allowed, decided.by_user) == (allowed, False)
 
 
