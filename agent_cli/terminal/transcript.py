@@ -7,11 +7,15 @@ from collections.abc import Callable, Iterable
 from agent_cli.events import (
     ApprovalRequested,
     Event,
+    LimitsUpdated,
     ReasoningDelta,
+    RetryEnded,
+    RetryScheduled,
     StepStarted,
     TextDelta,
     TextDiscarded,
     ToolCallFinished,
+    ToolOutput,
     TurnFinished,
     TurnStarted,
     WrapUpStarted,
@@ -43,17 +47,28 @@ class Transcript:
         self._fresh: list[str] = []
         self._thoughts: list[str] = []
         self._folded: Event | str | None = None
+        self._held: StepStarted | None = None
+        """A step that began while an answer was not finished: it may go on with that answer (after a
+        cut), which is then shown in one piece."""
         self._answered = self._called = False
         self.detail = False
 
     def show(self, event: Event) -> None:
         self._live.observe(event)
         match event:
+            case LimitsUpdated() | RetryScheduled() | RetryEnded() | ToolOutput():
+                return  # these only move
+            case StepStarted() if self._answer or self._fresh:
+                self._held = event
+                return
             case TextDelta():
+                self._held = None
                 self._end_thought()
                 self._answered = True
                 self._fresh.append(event.text)
                 return
+        self._show_held()
+        match event:
             case ReasoningDelta():
                 self._end_answer()
                 self._thoughts.append(event.text)
@@ -66,14 +81,25 @@ class Transcript:
             case TurnFinished():
                 self.finish()
                 self._tell_answer(event)
+                self._called = False
+            case ToolCallFinished():
+                self.finish()
+                self._folded, self._called = event, True
             case _:
                 self.finish()
-        if isinstance(event, ToolCallFinished):
-            self._folded, self._called = event, True
-        elif isinstance(event, TurnFinished):
-            self._called = False
         if isinstance(event, ApprovalRequested):
             self._commit(self._preview(event))
+        self._tell(event)
+
+    def _show_held(self) -> None:
+        """The step that began in the middle of an answer was no continuation of it."""
+        if held := self._held:
+            self._held = None
+            self.finish()
+            self._answered = False
+            self._tell(held)
+
+    def _tell(self, event: Event) -> None:
         self._commit(self._describer.lines(event, self._width, detail=self.detail))
 
     def frame(self) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from agent_cli.errors import ModelError
 from agent_cli.messages import AssistantMessage
+from agent_cli.models.base import Completed
+from agent_cli.models.scripted import Stream
 from tests.terminal.stage import Stage
 
 
@@ -215,3 +217,19 @@ async def test_a_turn_stopped_in_its_very_first_moment_gives_its_text_back() -> 
         assert stage.view.entry.text == "hello"
         await stage.ask(" again")
         assert stage.agent.messages[-1]["content"] == "You said: hello again"
+
+
+async def test_an_answer_that_was_cut_and_continued_is_shown_in_one_piece() -> None:
+    cut = Completed(AssistantMessage("The first half of a sentence that "), "length")
+    script = [Stream([cut.message.content, cut]), "goes on to its end."]
+    async with Stage(script) as stage:
+        await stage.ask("go")
+        assert "The first half of a sentence that goes on to its end." in stage.transcript()
+        assert stage.agent.history[-1].steps == 2
+
+
+async def test_a_step_after_text_and_a_call_has_its_header() -> None:
+    async with Stage([["I look.", ("look", {"path": "x"})], "Seen."]) as stage:
+        await stage.ask("go")
+        rows = stage.transcript()
+        assert rows.index("I look.") < rows.index("step 2/12") < rows.index("Seen.")
