@@ -27,8 +27,18 @@ _KINDS: Mapping[int, Kind] = {
     types.METHOD_NOT_FOUND: "unavailable",
     types.REQUEST_TIMEOUT: "timeout",
 }
+_KINDS_OF_STATUS: Mapping[int, Kind] = {
+    401: "permission_denied",
+    403: "permission_denied",
+    429: "rate_limited",
+    502: "unavailable",
+    503: "unavailable",
+    504: "unavailable",
+}
 _SESSION_OVER = "Session terminated"
 """How the SDK words the answer of an HTTP server that has forgotten us."""
+_REFUSED = "Server returned an error response"
+"""How it words every other HTTP status that is no success."""
 
 
 @asynccontextmanager
@@ -49,8 +59,8 @@ async def connect(opening: Opening) -> AsyncIterator[Connection]:
         async with client, _listening(client, state):
             yield Connection(client, state)
     except* MCPError as errors:
-        if state.lost:
-            raise ConnectionResetError(state.lost) from errors
+        if reason := state.lost or state.refusal:
+            raise ConnectionResetError(reason) from errors
         raise
 
 
@@ -76,12 +86,17 @@ class Connection:
         try:
             return as_result(await self._client.call_tool(name, dict(arguments)))
         except MCPError as error:
-            lost = error.code == types.CONNECTION_CLOSED or error.message == _SESSION_OVER
-            if lost:
-                self._state.lose(error.message)
-            data = f" {json.dumps(error.data, ensure_ascii=False, default=str)}" if error.data else ""
-            kind: Kind = "network" if lost else _KINDS.get(error.code, "internal")
-            raise ToolError(kind, f"{error.message}{data}") from error
+            raise self._failure(error) from error
+
+    def _failure(self, error: MCPError) -> ToolError:
+        if error.code == types.CONNECTION_CLOSED or error.message == _SESSION_OVER:
+            self._state.lose(error.message)
+            return ToolError("network", error.message)
+        if error.message == _REFUSED and self._state.refusal:
+            kind = _KINDS_OF_STATUS.get(self._state.status, "internal")
+            return ToolError(kind, self._state.refusal)
+        data = f" {json.dumps(error.data, ensure_ascii=False, default=str)}" if error.data else ""
+        return ToolError(_KINDS.get(error.code, "internal"), f"{error.message}{data}")
 
     async def changes(self) -> AsyncIterator[None]:
         while True:
@@ -93,11 +108,17 @@ class Connection:
 
 
 class _State:
-    """What happens on a connection without being asked for. ``lost`` is why it was lost."""
+    """What happens on a connection without being asked for. ``lost`` is why it was lost, ``status`` the
+    last HTTP status that was no success."""
 
     def __init__(self) -> None:
         self.news = asyncio.Event()
         self.lost = ""
+        self.status = 0
+
+    @property
+    def refusal(self) -> str:
+        return f"the server answered with HTTP status {self.status}" if self.status else ""
 
     def lose(self, reason: str) -> None:
         self.lost = self.lost or reason
@@ -106,6 +127,11 @@ class _State:
     async def notice(self, message: types.ServerNotification | Exception) -> None:
         if isinstance(message, types.ToolListChangedNotification):
             self.news.set()
+
+    async def note_status(self, response: Any) -> None:
+        """Called by the HTTP client; the SDK keeps the status to itself."""
+        if response.status_code >= 400:
+            self.status = response.status_code
 
 
 def _remote_tool(tool: types.Tool) -> RemoteTool:
@@ -125,11 +151,10 @@ async def _streams(opening: Opening, state: _State) -> AsyncIterator[TransportSt
         async with command_streams(opening, state.lose) as streams:
             yield streams
         return
-    async with (
-        create_mcp_http_client(headers=headers) as http,
-        streamable_http_client(url, http_client=http) as streams,
-    ):
-        yield streams
+    async with create_mcp_http_client(headers=headers) as http:
+        http.event_hooks = {"response": [state.note_status]}
+        async with streamable_http_client(url, http_client=http) as streams:
+            yield streams
 
 
 @asynccontextmanager

@@ -11,54 +11,60 @@ import json
 import sys
 from typing import Any
 
-MODE = sys.argv[1]
-NAMES = ["one", "two", "three"]
 
+class Legacy:
+    """What it answers to each request."""
 
-def tools(cursor: str | None) -> dict[str, Any]:
-    if MODE != "pages":
-        return {"tools": [tool(name) for name in NAMES]}
-    index = int(cursor or 0)
-    more = {"nextCursor": str(index + 1)} if index + 1 < len(NAMES) else {}
-    return {"tools": [tool(NAMES[index])], **more}
+    def __init__(self, mode: str = "plain") -> None:
+        self.mode = mode
+        self.names = ["one", "two", "three"]
+
+    def answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        if method == "initialize":
+            about = {"name": "legacy", "version": "1"}
+            version = params["protocolVersion"]
+            return {
+                "result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about}
+            }
+        if method == "tools/list":
+            return {"result": self.tools(int(params.get("cursor") or 0))}
+        if method == "tools/call" and params["name"] == "three":
+            return {"error": {"code": -32602, "message": "three takes no arguments", "data": {"got": 1}}}
+        if method == "tools/call":
+            return {"result": {"content": [{"type": "text", "text": f"I am {params['name']}"}]}}
+        return {"error": {"code": -32601, "message": f"no {method}"}}
+
+    def tools(self, index: int) -> dict[str, Any]:
+        if self.mode != "pages":
+            return {"tools": list(map(tool, self.names))}
+        more = {"nextCursor": str(index + 1)} if index + 1 < len(self.names) else {}
+        return {"tools": [tool(self.names[index])], **more}
 
 
 def tool(name: str) -> dict[str, Any]:
     return {"name": name, "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
 
 
-def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
-    if method == "initialize":
-        about = {"name": "legacy", "version": "1"}
-        version = params["protocolVersion"]
-        return {"result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about}}
-    if method == "tools/list":
-        return {"result": tools(params.get("cursor"))}
-    if method == "tools/call" and params["name"] == "three":
-        return {"error": {"code": -32602, "message": "three takes no arguments", "data": {"got": 1}}}
-    if method == "tools/call":
-        return {"result": {"content": [{"type": "text", "text": f"I am {params['name']}"}]}}
-    return {"error": {"code": -32601, "message": f"no {method}"}}
+def say(message: dict[str, Any]) -> None:
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 
 
-def main() -> None:
-    if MODE == "mute":
+def main(mode: str) -> None:
+    if mode == "mute":
         sys.exit("legacy: no licence found")
-    first = True
-    for line in sys.stdin:
+    legacy = Legacy(mode)
+    for number, line in enumerate(sys.stdin):
         message = json.loads(line)
-        if MODE == "strict" and first and message["method"] != "initialize":
+        if mode == "strict" and number == 0 and message["method"] != "initialize":
             sys.exit("legacy: expected initialize")
-        first = False
-        if MODE == "garbage":
+        if mode == "garbage":
             print("this is no message", flush=True)
-        if MODE == "grows" and message["method"] == "tools/call":
-            NAMES.append(f"more{len(NAMES)}")
-            print('{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}', flush=True)
-        if "id" in message and MODE != "silent":
-            reply = answer(message["method"], message.get("params") or {})
-            print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **reply}), flush=True)
+        if mode == "grows" and message["method"] == "tools/call":
+            legacy.names.append(f"more{len(legacy.names)}")
+            say({"method": "notifications/tools/list_changed"})
+        if "id" in message and mode != "silent":
+            say({"id": message["id"], **legacy.answer(message["method"], message.get("params") or {})})
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -74,13 +73,18 @@ def http_child() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     process = subprocess.Popen([sys.executable, CHILD, str(port)], stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + PATIENCE
-        while socket().connect_ex(("127.0.0.1", port)):
+        while not _listens(port):
             assert time.monotonic() < deadline, "the server never listened"
             time.sleep(0.02)
         yield f"http://127.0.0.1:{port}/mcp", process
     finally:
         process.kill()
         process.wait()
+
+
+def _listens(port: int) -> bool:
+    with socket() as knock:
+        return knock.connect_ex(("127.0.0.1", port)) == 0
 
 
 def alive(number: int) -> bool:
@@ -98,7 +102,3 @@ async def until(condition: Any) -> None:
     async with asyncio.timeout(PATIENCE):
         while not condition():  # noqa: ASYNC110  (nobody tells when)
             await asyncio.sleep(0.01)
-
-
-def kill(number: int) -> None:
-    os.kill(number, signal.SIGKILL)

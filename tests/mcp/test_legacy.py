@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_cli.clock import SystemClock
 from agent_cli.mcp.config import ServerConfig
 from tests.mcp.real import alive, legacy, room, until
 
@@ -69,8 +70,10 @@ async def test_a_command_that_does_not_exist_is_named() -> None:
 async def test_a_message_without_end_ends_the_server_and_not_the_memory(tmp_path: Path) -> None:
     flood = tmp_path / "flood.py"
     flood.write_text("import sys\nwhile True: sys.stdout.write('x' * 1_000_000)")
-    async with room(ServerConfig("flood", command=sys.executable, args=(str(flood),))) as opened:
+    config = ServerConfig("flood", command=sys.executable, args=(str(flood),))
+    async with room(config, patience=0, clock=SystemClock()) as opened:
         (server,) = opened.servers
+        await until(lambda: server.trouble)
         assert server.trouble
         assert server.trouble.values == {"reason": "a message of more than 16,777,216 bytes"}
 
