@@ -100,10 +100,10 @@ class Budgets(Guard):
 def _budgets(meters: Meters) -> Iterator[_Budget]:
     limits = meters.limits
     rows: tuple[tuple[str, float | None, float | None, str, Status], ...] = (
+        ("max_seconds", meters.seconds, limits.max_seconds, "seconds", "timeout"),
         ("max_steps", meters.steps, limits.max_steps, "steps", "max_steps"),
         ("max_tokens", meters.tokens, limits.max_tokens, "tokens", "budget"),
         ("max_cost", meters.cost, limits.max_cost, "dollars", "budget"),
-        ("max_seconds", meters.seconds, limits.max_seconds, "seconds", "timeout"),
         ("session_max_tokens", meters.session_tokens, limits.session_max_tokens, "tokens", "budget"),
         ("session_max_cost", meters.session_cost, limits.session_max_cost, "dollars", "budget"),
     )

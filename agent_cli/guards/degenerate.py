@@ -86,9 +86,8 @@ class _Channel:
         self._new: list[str] = []
         self._new_length = 0
         self._line = ""
-        self._decided = False
-        self._is_prose = True
-        self._in_fence = False
+        self._is_prose: bool | None = None
+        self._fence = ""
         self._prose = ""
 
     def add(self, text: str) -> None:
@@ -110,22 +109,25 @@ class _Channel:
     def _read(self, piece: str) -> None:
         """Take a piece of one line. What kind of line it is shows in its first characters."""
         ends = piece[-1] in "\r\n"
-        if self._decided:
-            if self._is_prose:
-                self._prose += piece
-        else:
+        if self._is_prose is None:
             self._line += piece
             if ends or len(self._line) >= _KEPT or len(self._line.lstrip()) >= _HEAD:
-                self._decide()
+                self._is_prose = self._begins_prose(self._line)
+                self._prose = self._prose + self._line if self._is_prose else ""
+        elif self._is_prose:
+            self._prose += piece
         if ends:
-            self._line, self._decided = "", False
+            self._line, self._is_prose = "", None
 
-    def _decide(self) -> None:
-        line, self._decided = self._line, True
-        is_fence = _FENCE.match(line) is not None
-        self._is_prose = not (is_fence or self._in_fence or (line.strip() and _NO_PROSE.match(line)))
-        self._in_fence ^= is_fence
-        self._prose = self._prose + line if self._is_prose else ""
+    def _begins_prose(self, line: str) -> bool:
+        """Whether a line is neither code nor part of a table or a list. Opens and closes fences."""
+        if marker := _FENCE.match(line):
+            if not self._fence:
+                self._fence = marker[1]
+            elif self._fence == marker[1]:
+                self._fence = ""
+            return False
+        return not self._fence and not (line.strip() and _NO_PROSE.match(line))
 
 
 def repeated_period(text: str) -> str:

@@ -126,7 +126,7 @@ class ReplyJudge:
             "stopped as truncated: tool calls were cut off by the output limit in 3 of 3 tries, "
             "also with more room and after asking for a smaller call"
         )
-        return _stop("truncated", "cut_calls", reason, count=3, limit=3, answer=message.content)
+        return _stop("truncated", "cut_calls", reason, count=3, limit=3, answer=self._so_far)
 
     def _cut_text(self, answer: str, limits: Limits) -> Judgement:
         if limits.max_continuations is None or self._continued < limits.max_continuations:

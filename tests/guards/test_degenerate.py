@@ -152,6 +152,7 @@ def test_the_size_of_the_deltas_does_not_matter(size: int) -> None:
 @pytest.mark.parametrize("size", [1, 7, 4_000])
 def test_lists_tables_and_code_may_repeat_themselves(unit: str, size: int) -> None:
     assert stream("Here it is:\n\n" + unit * 200, size=size)[0] is None
+    assert stream(unit * 200, size=size)[0] is None
 
 
 @pytest.mark.parametrize("fence", ["```", "~~~", "```python", "  ```"])
@@ -161,6 +162,45 @@ def test_a_fence_may_hold_anything_and_ends(fence: str, size: int) -> None:
     block = f"Look:\n{fence}\n{'x = 1' * 200}\n{SENTENCE * 100}\n{closing}\n"
     assert stream(block, size=size)[0] is None
     assert stream(block + SENTENCE * 100, size=size)[0] is not None
+
+
+def test_a_fence_is_closed_only_by_its_own_marker() -> None:
+    assert stream(f"~~~\n```\n{SENTENCE * 100}\n```\n~~~\n")[0] is None
+    assert stream(f"```\n~~~\n```\n{SENTENCE * 100}")[0] is not None
+
+
+@pytest.mark.parametrize("marker", ["- ", "12) ", "| ", "    ", "\t", "```"])
+def test_a_marker_that_comes_in_two_pieces_is_recognised(marker: str) -> None:
+    line = marker + "y" * (63 - len(marker)) + "\n"
+    for cut in range(1, len(marker) + 1):
+        watch = TurnGuards().watch_stream()
+        for piece in pieces("x" * (63 - cut) + "\n" + line * 60, 64):
+            watch.record(piece)
+        assert watch.verdict() is None
+
+
+def test_the_pieces_of_a_long_line_are_each_taken_once() -> None:
+    unit = prose(63) + "."
+    assert stream(unit * 7, size=64)[0] is None
+    assert stream(unit * 8, size=64)[0] is not None
+
+
+def test_a_reset_clears_it() -> None:
+    guards = TurnGuards()
+    first, _ = stream(SENTENCE * 200, guards=guards)
+    assert first is not None
+    guards.record_noted(first)
+    guards.reset("the user")
+    again, _ = stream(SENTENCE * 200, guards=guards)
+    assert again is not None
+    assert again.action == "note"
+
+
+def test_the_repeated_text_is_quoted_up_to_80_characters() -> None:
+    verdict, _ = stream(("x" * 99 + " ") * 30)
+    assert verdict is not None
+    shown = verdict.reason.rpartition(": ")[2].strip("'")
+    assert len(shown) == 80
 
 
 def test_a_paragraph_between_code_blocks_is_no_run() -> None:
