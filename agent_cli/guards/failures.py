@@ -69,11 +69,10 @@ class Failures(Guard):
 
     def counters(self, meters: Meters, /) -> list[Counter]:
         limits, worst = meters.limits, self._worst()
+        same = worst.count if worst else 0
         return [
             Counter(self.name, "failures", self._total, limits.max_failures, self.cleared_by),
-            Counter(
-                self.name, "same call", worst.count if worst else 0, limits.max_same_failures, self.cleared_by
-            ),
+            Counter(self.name, "same call", same, limits.max_same_failures, self.cleared_by),
         ]
 
     def unresolved(self) -> tuple[str, ...]:
@@ -81,7 +80,7 @@ class Failures(Guard):
         return tuple(f"{failed.call}: {failed.kind or 'failed'}" for failed in self._unresolved.values())
 
     def record_progress(self, result: ResultFacts, /) -> None:
-        self._clear(f"progress: {result.call}")
+        self.reset(f"progress: {result.call}")
 
     def record_result(self, result: ResultFacts, limits: Limits, _now: float, /) -> None:
         target = _target(result.call)
@@ -103,13 +102,10 @@ class Failures(Guard):
             self._opened_by = target
 
     def reset(self, cleared_by: str, /) -> None:
-        self._clear(cleared_by)
-        self._opened_by = self._probation = None
-
-    def _clear(self, cleared_by: str) -> None:
         super().reset(cleared_by)
         self._failing.clear()
         self._total = 0
+        self._opened_by = self._probation = None
 
     def _open(self, limits: Limits) -> Verdict | None:
         if self._probation in self._failing:

@@ -96,11 +96,12 @@ def test_the_reason_is_one_sentence_with_the_limit_and_both_numbers(
     assert verdict.reason == reason
 
 
-def test_of_several_spent_budgets_the_first_in_the_table_is_named() -> None:
-    limits = replace(OFF, max_steps=1, max_seconds=1.0)
-    verdict = TurnGuards().before_step(Meters(limits, steps=1, seconds=2.0))
-    assert verdict is not None
-    assert verdict.status == "max_steps"
+def test_of_several_spent_budgets_time_is_named_then_the_first_in_the_table() -> None:
+    limits = replace(OFF, max_steps=1, max_tokens=1, max_seconds=1.0)
+    for seconds, status in [(1.0, "timeout"), (0.9, "max_steps")]:
+        verdict = TurnGuards().before_step(Meters(limits, steps=1, tokens=1, seconds=seconds))
+        assert verdict is not None
+        assert verdict.status == status
 
 
 # A limit comes in sight

@@ -219,6 +219,21 @@ def test_after_a_probe_that_succeeds_the_call_is_like_any_other() -> None:
     assert ledgers(player) == (2, 2)
 
 
+def test_progress_ends_the_probation() -> None:
+    player = played(*edits(3))
+    player.guards, player.happened = player.guards.continued(), []
+    player.play(steps(write("other"), *edits(2)))
+    assert player.stopped is None
+
+
+def test_a_loop_that_was_stopped_leaves_no_probation() -> None:
+    player = played(edit("1"), *[read("same")] * 4)
+    assert player.stopped is not None
+    player.guards, player.happened = player.guards.continued(), []
+    player.play(steps(*edits(2)))
+    assert player.stopped is None
+
+
 def test_continuing_twice_keeps_the_probation() -> None:
     player = played(*edits(3))
     player.guards, player.happened = player.guards.continued().continued(), []
