@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent_cli.cli.command import Grammar, read_command
 from agent_cli.errors import ConfigError
-from agent_cli.settings import HOME_VARIABLE, TABLE, Settings, load, places
+from agent_cli.settings import HOME_VARIABLE, RULES, TABLE, Settings, load, places
 from agent_cli.text import Catalog
 
 GRAMMAR = Grammar("config", ("show", "check", "edit", "path", "example"))
@@ -41,6 +41,7 @@ def _shown(settings: Settings, catalog: Catalog) -> Iterator[str]:
         (setting.key, settings.shown(setting.name), settings.origins.get(setting.name, default))
         for setting in TABLE
     ]
+    rows += [(f"{RULES}.{key}", text, "config.toml") for key, text in settings.rules.shown()]
     rows += [("home", str(settings.home), HOME_VARIABLE), ("config.toml", str(settings.config_file), "")]
     width = max(len(key) for key, _, _ in rows)
     for key, value, origin in rows:
@@ -82,4 +83,7 @@ def example_config() -> str:
         if setting.limit and "\n[limits]\n" not in parts:
             parts.append("\n[limits]\n")
         parts.append(f'# {setting.name} = "{setting.default}"  # {say(f"settings.help_{setting.name}")}\n')
+    parts.append(
+        f'\n[{RULES}]\n# reads = true\n# allow = ["run_shell(git status*)"]\n# ask = []\n# deny = []\n'
+    )
     return "".join(parts)

@@ -53,6 +53,7 @@ def services_of(wiring: Wiring) -> Services:
         folder=run.folder,
         home=settings.home if run.stores else None,
         approval=settings.approve,
+        judge=wiring.judge(),
         notices=tuple(notices),
         store=wiring.store if run.stores else None,
         servers=wiring.servers,

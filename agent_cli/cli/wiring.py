@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from agent_cli.agent import Agent
-from agent_cli.approval import AllowAll, Approver, NobodyToAsk
+from agent_cli.approval import NobodyToAsk
 from agent_cli.cli.arguments import NEWEST, PICKED
 from agent_cli.cli.instructions import Instructions, instructions_text, read_instructions
 from agent_cli.cli.resuming import pick, taken_up
@@ -25,6 +25,7 @@ from agent_cli.memory.session import Notice, Session
 from agent_cli.memory.store import SessionInfo, SessionStore, folder_of
 from agent_cli.models.base import ChatModel
 from agent_cli.models.configured import configured_model
+from agent_cli.permissions.judge import Judge, RuledApprover
 from tools import ToolRegistry, default_tools
 from tools.undo import FileChanges
 
@@ -59,24 +60,28 @@ class Wiring:
 
     @cached_property
     def store(self) -> SessionStore:
-        return SessionStore(self.run.settings.home, redactor=self._redactor(), tell=self._tell)
+        return SessionStore(self.run.settings.home, redactor=self.redactor, tell=self._tell)
 
     @cached_property
     def servers(self) -> Servers:
         """The MCP servers, not started. Raises ``ConfigError`` when the user's file cannot be used."""
-        run, folder = self.run, self.run.settings.config_file.parent
-        configured = Configured(folder / USER_FILE)
-        if run.settings.tools != NO_TOOLS:
-            configured = read_files(folder, run.folder, run.trust)
-        redactor = self._redactor(
-            secret for config in configured.servers for secret in config.secrets(run.environ)
-        )
-        return Servers(configured, Surroundings(run.environ, str(run.folder), redactor.text))
+        run = self.run
+        return Servers(self._server_files, Surroundings(run.environ, str(run.folder), self.redactor.text))
 
-    def _redactor(self, more: Iterable[str] = ()) -> Redactor:
-        settings = self.run.settings
-        keys = [*settings.keys.values(), *filter(None, [settings.api_key])]
-        return Redactor.from_environ(self.run.environ, [*(key.reveal() for key in keys), *more])
+    @cached_property
+    def _server_files(self) -> Configured:
+        run, folder = self.run, self.run.settings.config_file.parent
+        if run.settings.tools == NO_TOOLS:
+            return Configured(folder / USER_FILE)
+        return read_files(folder, run.folder, run.trust)
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        """Knows all keys of the run, those that MCP servers are given among them."""
+        run = self.run
+        keys = [*run.settings.keys.values(), *filter(None, [run.settings.api_key])]
+        given = [secret for config in self._server_files.servers for secret in config.secrets(run.environ)]
+        return Redactor.from_environ(run.environ, [*(key.reveal() for key in keys), *given])
 
     def _tell(self, notice: Notice) -> None:
         self.run.tell(self.run.catalog(notice.key, **notice.values))
@@ -118,7 +123,7 @@ class Wiring:
 
         Raises ``ConfigError`` when the settings name no usable model or tools."""
         settings = self.run.settings
-        approver: Approver = AllowAll() if settings.approve == "all" else NobodyToAsk()
+        approver = RuledApprover(self.judge(), settings.approve, NobodyToAsk())
         if session is None and model is None:
             configured_model(settings)  # what is missing is told before a session is opened
         session = session or self.session()
@@ -133,6 +138,10 @@ class Wiring:
         )
         agent.room = settings.room
         return agent
+
+    def judge(self) -> Judge:
+        """Decides by the user's rules; one for each conversation."""
+        return Judge(self.run.settings.rules, self.run.folder)
 
     @cached_property
     def changes(self) -> FileChanges:

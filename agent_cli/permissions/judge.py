@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
-from agent_cli.approval import Approval, ApprovalMode, ApprovalRequest
+from agent_cli.approval import Approval, ApprovalMode, ApprovalRequest, Approver
 from agent_cli.permissions.reads import is_plain_read
 from agent_cli.permissions.rules import Rule, Rules, runs_others
 from agent_cli.permissions.shell_parts import Part, Unclear, split
@@ -144,6 +144,19 @@ class Judge:
 
     def _is_inside(self, real: str) -> bool:
         return os.path.commonpath([self._root, real]) == self._root
+
+
+class RuledApprover:
+    """An approver for a run without a terminal: a judge first, ``otherwise`` about what it leaves open."""
+
+    def __init__(self, judge: Judge, mode: ApprovalMode, otherwise: Approver) -> None:
+        self._judge, self._mode, self._otherwise = judge, mode, otherwise
+
+    def ruling(self, request: ApprovalRequest) -> Approval | None:
+        return self._judge.decide(request, self._mode)
+
+    async def approve(self, request: ApprovalRequest) -> Approval:
+        return self.ruling(request) or await self._otherwise.approve(request)
 
 
 def session_rule(request: ApprovalRequest) -> Rule | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -145,6 +145,14 @@ class Rules:
     ask: tuple[Rule, ...] = ()
     deny: tuple[Rule, ...] = ()
     reads: bool = False
+
+    def shown(self) -> Iterator[tuple[str, str]]:
+        """The lists that are not empty, as text by key."""
+        if self.reads:
+            yield "reads", "true"
+        for key in KEYS:
+            if listed := getattr(self, key):
+                yield key, ", ".join(map(str, listed))
 
     @classmethod
     def read(cls, table: Mapping[str, Any]) -> tuple[Rules, dict[str, str]]:

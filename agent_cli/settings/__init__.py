@@ -17,8 +17,10 @@ from urllib.parse import urlsplit
 from agent_cli.approval import ApprovalMode
 from agent_cli.errors import ConfigError
 from agent_cli.limits import FIELD_NAMES, ROOM_NAMES, ContextRoom, Limits
+from agent_cli.permissions.rules import Rules
 from agent_cli.settings.secret import Secret
 from agent_cli.settings.sources import (
+    RULES,
     Given,
     Layer,
     Problem,
@@ -30,7 +32,7 @@ from agent_cli.settings.sources import (
 from agent_cli.settings.table import BY_NAME, CUSTOMARY, HOME_VARIABLE, TABLE, Setting, limit_text
 from agent_cli.text import Catalog, Language, detect_language
 
-__all__ = ["HOME_VARIABLE", "TABLE", "Secret", "Setting", "Settings", "load", "places"]
+__all__ = ["HOME_VARIABLE", "RULES", "TABLE", "Secret", "Setting", "Settings", "load", "places"]
 
 PROJECT_FILE = ".env"
 CONFIG_FILE = "config.toml"
@@ -63,6 +65,7 @@ class Settings:
     context_messages: int | None = None
     weather_url: str = BY_NAME["weather_url"].default
     preset: str = BY_NAME["preset"].default
+    rules: Rules = field(default_factory=Rules)
     limits: Limits = field(default_factory=Limits)
     origins: Mapping[str, str] = field(default_factory=dict)
     keys: Mapping[str, Secret] = field(default_factory=dict)
@@ -121,6 +124,7 @@ def load(
         home=home,
         config_file=config_file,
         limits=merged.limits,
+        rules=layers[0].rules,
         origins=merged.origins,
         keys=_keys(layers),
         warnings=tuple(lines),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 
+from agent_cli.permissions.rules import Rules
 from agent_cli.settings.table import (
     BY_NAME,
     BY_VARIABLE,
@@ -20,6 +21,9 @@ from agent_cli.settings.table import (
     nearest_key,
     nearest_variable,
 )
+
+RULES = "permissions"
+"""The table of ``config.toml`` with the rules for approval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +49,13 @@ class Layer:
     """What one source gives, in the order in which it counts, and what is wrong with it.
 
     ``customary`` are the variables of other programs; they count only where ours are unset. ``keys``
-    are all variables that hold a provider's key, by their names."""
+    are all variables that hold a provider's key, by their names. ``rules`` are those for approval: only
+    the user's own file can have them."""
 
     given: list[Given] = field(default_factory=list)
     customary: list[Given] = field(default_factory=list)
     keys: dict[str, str] = field(default_factory=dict)
+    rules: Rules = field(default_factory=Rules)
     errors: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
 
@@ -112,7 +118,8 @@ def read_env_file(path: Path, place: str, *, project: bool) -> Layer:
 
 
 def read_config_file(path: Path) -> Layer:
-    """``config.toml``: settings by name, limits in the table ``[limits]``. Unknown keys are errors."""
+    """``config.toml``: settings by name, limits in the table ``[limits]``, rules in ``[permissions]``.
+    Unknown keys are errors."""
     place = path.name
     text, problem = _read_text(path, str(path))
     if problem:
@@ -125,6 +132,7 @@ def read_config_file(path: Path) -> Layer:
     except tomllib.TOMLDecodeError as error:
         layer.error("broken_toml", place=str(path), reason=error)
         return layer
+    _read_rules(layer, document.pop(RULES, {}), place)
     for key, value in _flat(document):
         name = key.removeprefix("limits.")
         setting = BY_NAME.get(name)
@@ -139,6 +147,15 @@ def read_config_file(path: Path) -> Layer:
     if any(given.setting.name == "api_key" for given in layer.given) and _others_can_read(path):
         layer.warn("key_readable", place=str(path))
     return layer
+
+
+def _read_rules(layer: Layer, table: object, place: str) -> None:
+    if not isinstance(table, dict):
+        layer.error("bad_rules", place=place)
+        return
+    layer.rules, problems = Rules.read(table)
+    for key, reason in problems.items():
+        layer.error("bad_value", where=f"{RULES}.{key} in {place}", reason=reason)
 
 
 def read_flags(flags: Mapping[str, str | None]) -> Layer:

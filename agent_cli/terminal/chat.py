@@ -48,7 +48,7 @@ class Chat:
         self.bell_after = services.bell_after
         self.taken: Taken | None = None
         self.known_models: list[str] = []
-        self.approver = SessionApprover(view.ask, services.approval)
+        self.approver = SessionApprover(view.ask, services.approval, services.judge)
         self.agent.approver = self.approver
         self.idle = asyncio.Event()
         """Set while no job runs and no message waits."""

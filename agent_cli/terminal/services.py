@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent_cli.approval import ApprovalMode
 from agent_cli.mcp.servers import Servers
+from agent_cli.permissions.judge import Judge
 from agent_cli.text import Catalog
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Services:
     """Frozen: what can change while the program runs is the agent, or behind one of the callables.
 
     - ``home`` is the state folder, ``None`` when nothing is stored; ``store`` are the sessions in it.
+    - ``judge`` decides by the user's rules what is not asked about.
     - ``notices`` are lines for the start (practice model, repaired history).
     - ``warm_up`` may block: it runs in a thread of its own behind the first prompt.
     - ``switch_model`` gives the agent another model; its ``ConfigError`` is shown.
@@ -45,6 +47,7 @@ class Services:
     folder: Path
     home: Path | None = None
     approval: ApprovalMode = "ask"
+    judge: Judge = field(default_factory=Judge)
     notices: tuple[str, ...] = ()
     store: SessionStore | None = None
     servers: Servers = field(default_factory=Servers.none)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from agent_cli.approval import AllowAll, NobodyToAsk
 from agent_cli.cli.arguments import Arguments
 from agent_cli.cli.run import Run
 from agent_cli.cli.serving import services_of
@@ -19,6 +18,7 @@ from agent_cli.models.openai_chat import OpenAIChatModel
 from agent_cli.models.practice import PracticeModel
 from agent_cli.settings import Settings, load
 from agent_cli.text import Catalog
+from tests.permissions.judging import shell
 
 SNAPSHOT = Path(__file__).parent / "snapshots" / "system_prompt.md"
 KEY = "sk-0123456789abcdef"
@@ -75,10 +75,11 @@ def test_the_model_is_the_one_of_the_settings(wire: Wire) -> None:
     assert (real.name, real.endpoint) == ("m", "localhost:1")
 
 
-def test_only_approve_all_lets_changes_through_where_nobody_can_be_asked(wire: Wire) -> None:
+async def test_only_approve_all_lets_changes_through_where_nobody_can_be_asked(wire: Wire) -> None:
     for mode in ("ask", "reads"):
-        assert isinstance(wire(model="practice", approve=mode).agent().approver, NobodyToAsk)
-    assert isinstance(wire(model="practice", approve="all").agent().approver, AllowAll)
+        approval = await wire(model="practice", approve=mode).agent().approver.approve(shell("make"))
+        assert not approval.allowed
+    assert (await wire(model="practice", approve="all").agent().approver.approve(shell("make"))).allowed
 
 
 def test_limits_reach_the_agent(wire: Wire) -> None:

@@ -74,6 +74,11 @@ def approve(chat: Chat, argument: str) -> None:
     old = chat.approver.mode
     if not argument:
         chat.say(chat.text(f"commands.approve_{old}"))
+        judge = chat.approver.judge
+        for key, listed in judge.rules.shown():
+            chat.say(chat.text(f"approval.{key}", rules=one_line(listed)), "dim")
+        for covered in judge.remembered:
+            chat.say(chat.text("approval.session", rule=one_line(covered)), "dim")
     elif argument in APPROVAL_MODES:
         chat.approver.mode = argument
         chat.say(f"{old} → {argument}: {chat.text(f'commands.approve_{argument}')}", "ok")
