@@ -145,31 +145,31 @@ def test_an_unknown_price_is_said_once_and_cannot_end_a_turn(limit: str) -> None
     guards = TurnGuards()
     unknown = Meters(limited(limit, 1.0), steps=1, tokens=10**9)
     assert guards.before_step(unknown) is None
-    note = guards.budget_note(unknown)
+    note = guards.price_note(unknown)
     assert note is not None
     assert note.text == f"{limit} cannot be enforced: the price of this model is unknown"
     assert note.guard == "unknown price"
     guards.record_noted(note)
-    assert guards.budget_note(unknown) is None
+    assert guards.price_note(unknown) is None
 
 
 def test_both_money_limits_are_named_in_one_note() -> None:
     limits = replace(OFF, max_cost=1.0, session_max_cost=2.0)
-    note = TurnGuards().budget_note(Meters(limits, steps=1))
+    note = TurnGuards().price_note(Meters(limits, steps=1))
     assert note is not None
     assert note.text.startswith("max_cost and session_max_cost cannot be enforced")
     assert note.evidence == {"budgets": ["max_cost", "session_max_cost"]}
 
 
 def test_nothing_is_said_about_prices_before_the_first_step_or_without_a_money_limit() -> None:
-    assert TurnGuards().budget_note(Meters(replace(OFF, max_cost=1.0), steps=0)) is None
-    assert TurnGuards().budget_note(Meters(OFF, steps=5)) is None
+    assert TurnGuards().price_note(Meters(replace(OFF, max_cost=1.0), steps=0)) is None
+    assert TurnGuards().price_note(Meters(OFF, steps=5)) is None
 
 
 def test_after_the_note_about_the_price_the_other_limits_are_still_told() -> None:
     guards = TurnGuards()
     limits = replace(OFF, max_cost=1.0, max_steps=4)
-    first = guards.budget_note(Meters(limits, steps=3))
+    first = guards.price_note(Meters(limits, steps=3))
     assert first is not None
     guards.record_noted(first)
     second = guards.budget_note(Meters(limits, steps=3))
@@ -178,7 +178,7 @@ def test_after_the_note_about_the_price_the_other_limits_are_still_told() -> Non
 
 
 def test_a_known_price_needs_no_note() -> None:
-    assert TurnGuards().budget_note(meters("max_cost", 1.0, "cost", 0.5)) is None
+    assert TurnGuards().price_note(meters("max_cost", 1.0, "cost", 0.5)) is None
 
 
 def test_a_money_limit_of_zero_refuses_also_at_an_unknown_price() -> None:
@@ -187,7 +187,7 @@ def test_a_money_limit_of_zero_refuses_also_at_an_unknown_price() -> None:
     verdict = guards.before_step(unknown)
     assert verdict is not None
     assert verdict.status == "budget"
-    assert guards.budget_note(replace(unknown, steps=1)) is None
+    assert guards.price_note(replace(unknown, steps=1)) is None
 
 
 # Counters
