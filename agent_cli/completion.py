@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from agent_cli.errors import ModelError
 from agent_cli.events import GuardNote, ReasoningDelta, RetryEnded, RetryScheduled, TextDelta, TextDiscarded
 from agent_cli.guards.base import Verdict
+from agent_cli.guards.seam import Seam
 from agent_cli.messages import AssistantMessage, Message, Usage
 from agent_cli.models.base import (
     ChatModel,
@@ -52,6 +53,7 @@ class ModelCall:
         self._prompt = turn.world.size.of(messages, self.tools)
         self._streamed: list[str] = []
         self._seen = 0
+        self._seam = Seam("" if self.reserve else turn.answer_so_far)
         self._retrying = False
         limits = turn.limits()
         if self.reserve:
@@ -72,6 +74,7 @@ class ModelCall:
             async with aclosing(parts):
                 async for part in parts:
                     if isinstance(part, Completed):
+                        self._emit_text(self._seam.close())
                         self._charge(part)
                         return part
                     self._show(part)
@@ -113,7 +116,13 @@ class ModelCall:
             self._seen += len(part.text)
             if isinstance(part, TextDelta):
                 turn.streamed.append(part.text)
-            turn.emit(part)
+                self._emit_text(self._seam.record(part.text))
+            else:
+                turn.emit(part)
+
+    def _emit_text(self, text: str) -> None:
+        if text:
+            self.turn.emit(TextDelta(text))
 
     def _end_retrying(self, *, ok: bool) -> None:
         if self._retrying:
@@ -142,6 +151,7 @@ class ModelCall:
 
     def _discard(self, reason: str) -> None:
         self._charge_broken()
+        self._seam = Seam("" if self.reserve else self.turn.answer_so_far)
         self.turn.streamed.clear()
         self.turn.emit(TextDiscarded(reason))
 
