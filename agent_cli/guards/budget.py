@@ -60,18 +60,16 @@ class Budgets(Guard):
                 )
         return None
 
-    def note(self, meters: Meters) -> Verdict | None:
-        """The one-time notes: an unknown price, then the first limit in sight."""
-        return self._unknown_price(meters) or self._in_sight(meters)
-
-    def _unknown_price(self, meters: Meters) -> Verdict | None:
+    def price_note(self, meters: Meters) -> Verdict | None:
+        """The one-time note that a money limit cannot hold."""
         unknown = [b.field for b in _budgets(meters) if b.used is None and b.limit > 0]
         if not unknown or not meters.steps or UNKNOWN_PRICE in self._noted:
             return None
         text = f"{' and '.join(unknown)} cannot be enforced: the price of this model is unknown"
         return Verdict("note", UNKNOWN_PRICE, text, evidence={"budgets": unknown})
 
-    def _in_sight(self, meters: Meters) -> Verdict | None:
+    def note(self, meters: Meters) -> Verdict | None:
+        """The one-time note about the first limit in sight."""
         if self.name in self._noted or self.before_step(meters):
             return None
         nearest = max(_budgets(meters), key=lambda budget: budget.share, default=None)

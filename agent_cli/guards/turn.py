@@ -4,7 +4,7 @@ The asks are pure; ``record_*``, ``reset`` and ``allow_once`` are what changes a
 
     before_step → record_step → watch_stream → record_reply
       for each call:  before_call → record_call (when it begins to run) → record_result → after_result
-    budget_note → record_noted (for every note that was given)
+    price_note → budget_note → record_noted (for every note that was given)
 """
 
 from __future__ import annotations
@@ -98,6 +98,10 @@ class TurnGuards:
     def budget_note(self, meters: Meters) -> Verdict | None:
         """A line for the last tool result when a limit comes in sight, once in a turn."""
         return self._budgets.note(meters)
+
+    def price_note(self, meters: Meters) -> Verdict | None:
+        """A line for the user when the price that a money limit needs is unknown, once in a turn."""
+        return self._budgets.price_note(meters)
 
     def poll_wait(self, call: CallFacts) -> float:
         """Seconds to wait before this call of a poll tool runs; 0 for all others."""
