@@ -90,7 +90,10 @@ class Ending:
         """Put the best answer there is into the history. Needs no model and no time."""
         self._answer_open_calls(reason)
         turn = self.turn
-        text = text.strip() or join_continuation(turn.answer_so_far, "".join(turn.streamed)).strip()
+        if text.strip():  # an answer that was cut, and paid for, stays
+            text = f"{turn.answer_so_far}\n\n{text}".strip()
+        else:
+            text = join_continuation(turn.answer_so_far, "".join(turn.streamed)).strip()
         if status == "interrupted":
             stored = f"{text}\n\n{INTERRUPTED}".strip()
         else:

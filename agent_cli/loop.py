@@ -10,7 +10,7 @@ from agent_cli.batch import Batch
 from agent_cli.completion import ModelCall
 from agent_cli.ending import End, Ending
 from agent_cli.errors import ModelError
-from agent_cli.events import StepStarted
+from agent_cli.events import StepStarted, TextDiscarded
 from agent_cli.guards.base import Verdict
 from agent_cli.guards.finish import Judgement, join_continuation
 from agent_cli.limits import ContextRoom
@@ -20,6 +20,9 @@ from agent_cli.models.base import ChatModel, Completed, ModelOptions
 from agent_cli.request import RequestBuilder
 from agent_cli.turn import Turn
 from tools import ToolRegistry
+
+CUT_OFF = "the reply was cut off by the output limit"
+NOT_COUNTED = {"announced": "a tool call was announced, but none came", "no_text": "the reply was empty"}
 
 
 class Parts(Protocol):
@@ -67,6 +70,8 @@ class Loop:
                 turn.nudge = reply.text
                 continue
             self.parts.session.recorder.reply(reply.message, reply.finish_reason, reply.usage)
+            if note := turn.guards.price_note(turn.meters()):
+                turn.note(note)
             judgement = turn.judge.judge(reply.message, reply.finish_reason, turn.limits())
             turn.judge.record(judgement)
             if not reply.message.tool_calls:
@@ -117,6 +122,9 @@ class Loop:
                 turn.tail = [AssistantMessage(judgement.answer), UserMessage(judgement.text)]
             case "nudge" | "raise_output":
                 turn.nudge = judgement.text
+                if turn.streamed:
+                    turn.streamed.clear()
+                    turn.emit(TextDiscarded(NOT_COUNTED.get(judgement.cause, CUT_OFF)))
             case "stop":
                 turn.answer_so_far = judgement.answer
                 turn.streamed.clear()

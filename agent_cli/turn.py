@@ -142,6 +142,7 @@ class Turn:
     def forget_tail(self) -> None:
         """The reply is stored now: what only led to it is not sent again."""
         self.tail.clear()
+        self.streamed.clear()
         self.answer_so_far = ""
 
     def time_left(self) -> float | None:
