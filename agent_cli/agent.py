@@ -90,9 +90,9 @@ class Agent:
         if self._running:
             raise RuntimeError("a turn is running: wait for its TurnFinished, or interrupt() it")
         self._running = running = Running()
-        self._turn = turn = self._new_turn(guards, running.put)
-        self._open(turn, clean_text(text))
         try:
+            self._turn = turn = self._new_turn(guards, running.put)
+            self._open(turn, clean_text(text))
             async with aclosing(running.events(self._play(turn), lambda: self._break_off(turn))) as events:
                 async for event in events:
                     yield event

@@ -25,6 +25,7 @@ SIDE_BY_SIDE = 4
 NOT_STARTED = "[not started: the user interrupted the turn]"
 INTERRUPTED_READ = "[interrupted by the user before it finished]"
 INTERRUPTED_EFFECT = "[interrupted by the user while it ran: outcome unknown, verify before repeating it]"
+TIME_IS_OVER = "[not run: the time of this turn is over]"
 VERIFY_FIRST = (
     "not run: an earlier run of this very call has an unknown outcome. "
     "Verify first (read what it would have changed), then decide."
@@ -86,6 +87,8 @@ class Batch:
         turn = self.turn
         if self._stop:
             self._land(call, ToolResult(False, f"[not run: {self._stop.reason}]"), "cancelled")
+        elif turn.time_left() == 0:
+            self._land(call, ToolResult(False, TIME_IS_OVER), "cancelled")
         elif twin := self._twin(call):
             await self._share(call, twin)
         elif verdict := turn.guards.before_call(call.facts, turn.limits(), turn.world.clock.now()):
