@@ -14,16 +14,16 @@ PATIENCE = 15.0
 
 
 @asynccontextmanager
-async def running(servers: Servers, run: Run) -> AsyncIterator[None]:
+async def running(servers: Servers, run: Run, patience: float = PATIENCE) -> AsyncIterator[None]:
     """Tells the user which servers are missing, and why."""
     if servers.project:
         run.tell(project_text(servers.project, run.catalog))
     servers.start()
     try:
-        await servers.settle(PATIENCE)
+        await servers.settle(patience)
         for server in servers:
             if not server.settled:
-                run.tell(run.catalog("mcp.late", name=server.config.name, seconds=f"{PATIENCE:g}"))
+                run.tell(run.catalog("mcp.late", name=server.config.name, seconds=f"{patience:g}"))
             elif server.trouble:
                 run.tell(trouble_text(server, run.catalog))
         yield

@@ -14,7 +14,8 @@ from agent_cli.approval import NobodyToAsk
 from agent_cli.cli.arguments import NEWEST, PICKED
 from agent_cli.cli.instructions import Instructions, instructions_text, read_instructions
 from agent_cli.cli.resuming import pick, taken_up
-from agent_cli.cli.run import Run
+from agent_cli.cli.run import NO_TOOLS, Run
+from agent_cli.cli.tool_files import FOLDER, OwnTools
 from agent_cli.errors import ConfigError
 from agent_cli.mcp.files import USER_FILE, Configured, read_files
 from agent_cli.mcp.names import PREFIX
@@ -26,10 +27,9 @@ from agent_cli.memory.store import SessionInfo, SessionStore, folder_of
 from agent_cli.models.base import ChatModel
 from agent_cli.models.configured import configured_model
 from agent_cli.permissions.judge import Judge, RuledApprover
-from tools import ToolRegistry, default_tools
+from tools import Tool, ToolRegistry, default_tools
 from tools.undo import FileChanges
 
-NO_TOOLS = "none"
 _PROMPT_FILE = Path(__file__).parents[1] / "system_prompt.md"
 
 
@@ -153,14 +153,9 @@ class Wiring:
         settings = self.run.settings
         if settings.tools == NO_TOOLS:
             return ToolRegistry()
-        kept = self.run.settings.home / "sessions" / folder_of(self.run.folder)
-        registry = default_tools(
-            self.run.folder,
-            read_only_roots=[kept],  # where results too long lie in full
-            weather_url=settings.weather_url,
-            changes=self.changes,
-            environ=self.run.environ,
-        )
+        registry = self._default_tools()
+        for own in self._own_tools:
+            registry.register(own)
         patterns = [pattern.strip() for pattern in settings.tools.split(",") if pattern.strip()]
         names = list(registry.names)
 
@@ -175,6 +170,29 @@ class Wiring:
             registry.enable(name, wanted(name))
         self.servers.serve(registry, wanted)
         return registry
+
+    def _default_tools(self) -> ToolRegistry:
+        settings = self.run.settings
+        kept = settings.home / "sessions" / folder_of(self.run.folder)
+        return default_tools(
+            self.run.folder,
+            read_only_roots=[kept],  # where results too long lie in full
+            weather_url=settings.weather_url,
+            changes=self.changes,
+            environ=self.run.environ,
+        )
+
+    @cached_property
+    def _own_tools(self) -> list[Tool]:
+        """Those of packages, of the user and of the project; loaded and told about once."""
+        run, settings = self.run, self.run.settings
+        own = OwnTools(self._default_tools(), run.catalog, run.tell)
+        own.add_packages()
+        own.add_folder(settings.config_file.parent / FOLDER)
+        if settings.tools_file:
+            own.add_given(run.folder / Path(settings.tools_file).expanduser())
+        own.add_project(run.folder, run.trust)
+        return own.tools
 
     def system_prompt(self) -> str:
         """The user's own prompt, or ours with the one fact that a model cannot ask for; then the

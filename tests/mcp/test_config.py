@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,18 @@ def test_the_values_of_env_and_headers_are_secrets() -> None:
         "Bearer s3cret",
         "",
     ]
+
+
+def test_the_documented_example_is_read() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
+    example = text.partition("```json\n")[2].partition("```")[0]
+    github, docs = parse_servers(example.encode(), "mcp.json")
+    assert github.filled_in({"GITHUB_TOKEN": "t"}).env == {"GITHUB_PERSONAL_ACCESS_TOKEN": "t"}
+    assert docs.filled_in({}).headers == {"Authorization": "Bearer none"}
+    table = {
+        key for row in re.findall(r"^\| (`.*?) \|", text, re.MULTILINE) for key in re.findall(r"`(\w+)`", row)
+    }
+    assert table == set(ServerConfig.__slots__) - {"name", "source"}
 
 
 class Folders:
