@@ -39,6 +39,8 @@ def sent(value: Any, name: str = "") -> str:
         {"choices": [{"index": 1, "delta": {"content": "another choice"}}]},
         {"usage": "many", "choices": []},
         {"error": None, "choices": []},
+        {"type": "ping"},
+        {"message": "you are number 3 in the queue"},
         [],
         None,
         True,

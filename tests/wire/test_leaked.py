@@ -94,6 +94,14 @@ def test_parameters_get_the_types_of_the_schema() -> None:
     assert json.loads(arguments) == {"stops": ["a", "b"], "options": {"by": "7"}}
 
 
+@pytest.mark.parametrize("value", ["7", "true", '{"a": 1}', "null"])
+def test_a_parameter_that_is_text_stays_text_whatever_it_looks_like(value: str) -> None:
+    ((_, arguments),) = decode_text(
+        f"<function=get_weather><parameter=city>{value}</parameter></function>"
+    ).calls
+    assert json.loads(arguments) == {"city": value}
+
+
 def test_text_of_a_parameter_keeps_its_lines_and_its_markup() -> None:
     body = "<p>\n  {1}\n</p>\n"
     path = "<parameter=path>\na.html\n</parameter>"

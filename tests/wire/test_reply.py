@@ -110,6 +110,8 @@ def test_done_ends_the_reading() -> None:
             True,
         ),
         (sent({"success": False, "error": {"message": "m", "code": 500}}), "server", True),
+        (sent({"success": False, "message": "rate limit"}), "rate_limited", True),
+        (sent({"errors": [{"message": "rate limit"}]}), "rate_limited", True),
         (sent({"choices": [{"delta": {}, "error": {"code": 502, "message": "m"}}]}), "server", True),
         (
             sent({"error": {"code": 400, "message": "maximum context length is 8 tokens"}}),
@@ -155,6 +157,15 @@ def test_a_whole_completion_in_answer_to_a_stream_is_read(content_type: str, ind
     assert (reply.shown, reply.completed.usage) == ("hello", Usage(11, 5))
 
 
+def test_a_long_document_is_read_to_its_end() -> None:
+    document = json.dumps({"choices": [{"message": {"content": "x" * 100_000}, "finish_reason": "stop"}]})
+    decoder = new_decoder()
+    decoder.feed(document[:50_000].encode())
+    assert not decoder.done
+    decoder.feed(document[50_000:].encode())
+    assert len(decoder.finish()[-1].message.content) == 100_000  # type: ignore[union-attr]
+
+
 def test_a_whole_completion_need_not_say_why_it_ended() -> None:
     assert decode('{"choices": [{"message": {"content": "hello"}}]}').shown == "hello"
 
@@ -169,6 +180,10 @@ def test_white_space_before_a_document_is_passed_over() -> None:
 def test_bytes_that_are_no_text_may_stand_in_text_only(content: str) -> None:
     damaged = event({"content": content}).encode("latin-1").replace(b"\\u00ff", b"\xff")
     assert decode(damaged, END).message
+
+
+def test_bytes_that_are_no_text_in_a_finish_reason_break_the_stream() -> None:
+    assert failure(event({"content": "hi"}, "st@op").encode().replace(b"@", b"\xff")).kind == "broken_stream"
 
 
 def test_bytes_that_are_no_text_in_a_call_break_the_stream() -> None:

@@ -17,7 +17,7 @@ from agent_cli.messages import (
 from agent_cli.models.decoding.leaked import Rest
 from agent_cli.models.text_tools import ActionFilter, protocol, told_as_text
 from tests.wire.server import WireServer, in_turn, text
-from tests.wire.talking import Bench, Talk
+from tests.wire.talking import Bench, Talk, ask
 
 ACTION = 'Action: get_weather\nAction Input: {"city": "Oslo"}'
 
@@ -93,6 +93,16 @@ def test_calls_and_results_are_told_in_the_words_of_the_protocol() -> None:
     assert user == UserMessage("weather?")
     assert said == AssistantMessage(f"Let me see.\n{ACTION}")
     assert result == UserMessage("Observation: sunny")
+
+
+async def test_the_model_is_stopped_before_it_invents_a_result_only_if_it_has_tools() -> None:
+    async with WireServer(text("hi")) as server:
+        talk = Talk(server, tool_style="text")
+        await talk.play()
+        await ask(talk.model)
+        await talk.model.aclose()
+    assert server.bodies[0]["stop"] == ["\nObservation:"]
+    assert "stop" not in server.bodies[1]
 
 
 async def test_a_whole_turn_works_without_any_tool_fields() -> None:

@@ -43,7 +43,13 @@ def test_a_block_that_never_ends_is_all_thought() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["plan</think>\n\nThe answer", "plan\n</think>The answer", "plan.</think> The answer"]
+    "text",
+    [
+        "plan</think>\n\nThe answer",
+        "plan \n</think> The answer",
+        "plan\n</think>The answer",
+        "plan.</think> The answer",
+    ],
 )
 def test_a_closing_tag_alone_turns_all_before_it_into_a_thought(text: str) -> None:
     for sizes in ([], [1] * (len(text) - 1)):
@@ -100,6 +106,12 @@ def test_on_such_an_endpoint_the_text_is_a_thought_from_its_first_letter() -> No
 def test_on_such_an_endpoint_a_reply_without_thoughts_is_still_the_answer() -> None:
     reply = decode_text("just the answer", [4], thoughts_open=True)
     assert (reply.thought, reply.shown) == ("", "just the answer")
+
+
+def test_on_such_an_endpoint_reasoning_in_its_own_field_is_believed() -> None:
+    reply = decode_deltas({"reasoning_content": "plan"}, {"content": "hi"}, thoughts_open=True)
+    assert (reply.thought, reply.shown) == ("plan", "hi")
+    assert not any(isinstance(part, Discarded) for part in reply.parts)
 
 
 @settings(max_examples=80)
