@@ -50,10 +50,10 @@ def look(path: str) -> str:
 
 def reply(messages: Sequence[Message], tools: Sequence[ToolSchema], options: Mapping[str, Any]) -> Any:
     """What the model does with the last user message: ``<verb> <rest>``, else it repeats it.
-    Under a system prompt it is asked for a summary."""
-    if options.get("tool_choice") == "none":
-        return hang("")
+    Under a system prompt it is asked for a summary, without tools it has to wrap up."""
     text = messages[-1].content
+    if options.get("tool_choice") == "none":
+        return hang("") if messages[0].content.endswith("for ever") else "I had to stop."
     if isinstance(messages[0], SystemMessage):
         return hang("") if "Keep above all: hang" in text else "They counted."
     if not isinstance(messages[-1], UserMessage):

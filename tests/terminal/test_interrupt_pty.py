@@ -26,7 +26,7 @@ STATES = {
     "approval": ("shell ls", "Allow run_shell?"),
     "subprocess tool": ("children sleep 61 & sleep 62", "real_shell("),
     "dead resolver": ("resolve", "waiting for the model"),
-    "wrap-up": ("/limit steps 1\rlook x", "wrapping up"),
+    "wrap-up": ("/clear\r/limit steps 1\rlook for ever", "wrapping up"),
     "shell line": ("!sleep 60", "sleep 60 ·"),
 }
 

@@ -40,10 +40,10 @@ SCENES: dict[str, tuple[Any, list[tuple[str, str]]]] = {
     "answer": ([AssistantMessage(ANSWER, reasoning="The user wants three things.")], [("go\r", ENDED)]),
     "observation": ([("look", {"path": "notes.txt"}), "Nine lines."], [("look\r", ENDED)]),
     "failures": (FAILING, [("go\r", ENDED)]),
-    "question": ([("run_shell", {"command": "git push --force"}), "Pushed."], [("go\r", "Ctrl+C")]),
+    "question": ([("run_shell", {"command": "git push --force"}), "Pushed."], [("go\r", "run_shell(")]),
     "refusal": (
         [("run_shell", {"command": "git push --force"}), "Pushed."],
-        [("go\r", "git push"), ("n", "Esc"), ("not on main", "not on main")],
+        [("go\r", "run_shell("), ("n", "Esc"), ("not on main", "not on main")],
     ),
     "retry": ([ModelError("overloaded", "503", transient=True, wait=8), "ok"], [("go\r", "2/4")]),
     "running tool": ([("nap", {"seconds": 60})], [("go\r", "napping")]),
