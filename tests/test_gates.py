@@ -22,7 +22,12 @@ SCREEN_LIBRARIES = {"rich", "prompt_toolkit"}
 SERVICE_LIBRARIES = {"openai", "tenacity", "httpx2"}
 MCP_LIBRARIES = {"mcp", "mcp_types", "anyio"}
 BROAD = {"Exception", "BaseException"}
-BROAD_EXCEPTS = {"tools/registry.py", "agent_cli/terminal/chat.py", "agent_cli/terminal/threads.py"}
+BROAD_EXCEPTS = {
+    "tools/registry.py",
+    "agent_cli/terminal/chat.py",
+    "agent_cli/terminal/threads.py",
+    "agent_cli/cli/tool_files.py",
+}
 SILENCED = re.compile(r"#\s*noqa(?P<rest>.*)")
 REASON = re.compile(r": [A-Z]+[0-9]+(?:, ?[A-Z]+[0-9]+)*\s+\S.{5,}")
 

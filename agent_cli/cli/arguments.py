@@ -23,7 +23,9 @@ _METAVARS = {
     "base_url": "URL",
     "model": "NAME",
     "provider": "NAME",
+    "local": "FILE",
     "tools": "PATTERNS",
+    "tools_file": "FILE",
     "system": "TEXT|@FILE",
 }
 _VALUES = {
@@ -159,6 +161,8 @@ def add_settings(parser: argparse.ArgumentParser, catalog: Catalog) -> None:
         (limits if setting.limit else general).add_argument(
             *filter(None, (_SHORT.get(setting.name), setting.flag)),
             dest=setting.name,
+            nargs="?" if setting.bare else None,
+            const=setting.bare or None,
             metavar=_metavar(setting),
             help=_escaped(catalog(f"settings.help_{setting.name}")),
         )

@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_cli.cli.arguments import PICKED
-from agent_cli.cli.instructions import read_instructions
-from agent_cli.cli.run import Run
+from agent_cli.cli.instructions import Instructions, read_instructions
+from agent_cli.cli.run import NO_TOOLS, Run
+from agent_cli.cli.tool_files import ToolFile, project_tools
 from agent_cli.terminal.opening import Opening
 from agent_cli.terminal.repl import run_repl
 from agent_cli.text.sanitize import one_line
@@ -57,13 +58,17 @@ def chat(run: Run) -> int:
 
 
 def ask_for_trust(run: Run, ask: Callable[[str], str]) -> None:
-    """A project's instructions steer the model: the user decides about each text not seen before."""
-    if run.settings.instructions != "ask":
-        return
-    for each in read_instructions(run.folder):
+    """A project's instructions steer the model and its tools are code: the user decides about each text
+    not seen before."""
+    files: list[tuple[str, Instructions | ToolFile]] = []
+    if run.settings.instructions == "ask":
+        files += [("cli.trust", each) for each in read_instructions(run.folder)]
+    if run.settings.tools != NO_TOOLS and (tools := project_tools(run.folder)):
+        files.append(("own_tools.trust", tools))
+    for question, each in files:
         if each.trusted_by(run.trust):
             continue
-        answer = ask(run.catalog("cli.trust", file=one_line(str(each.path))))
+        answer = ask(run.catalog(question, file=one_line(str(each.path))))
         if answer.strip().lower() in _YES:
             run.trust.trust(each.path, each.content)
 

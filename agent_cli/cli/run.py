@@ -14,6 +14,8 @@ from agent_cli.settings import Settings
 from agent_cli.settings.trust import TrustStore
 from agent_cli.text import Catalog
 
+NO_TOOLS = "none"
+
 
 @dataclass(frozen=True)
 class Run:

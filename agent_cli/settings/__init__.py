@@ -55,10 +55,12 @@ class Settings:
     api_key: Secret | None = None
     model: str = ""
     provider: str = ""
+    local: str = ""
     tool_style: Literal["native", "text"] = "native"
     lang: Language = "en"
     approve: ApprovalMode = "ask"
     tools: str = BY_NAME["tools"].default
+    tools_file: str = ""
     system: str = ""
     instructions: Literal["ask", "all", "none"] = "ask"
     context_tokens: int | None = None

