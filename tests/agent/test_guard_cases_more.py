@@ -7,6 +7,7 @@ import json
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,7 +57,7 @@ async def test_g05_slow_polling_is_waited_for_and_ends_in_an_answer() -> None:
         clock.advance(300)
         return states.pop(0)
 
-    script = [*[("status", {})] * 5, "The job is done."]
+    script: list[Any] = [*[("status", {})] * 5, "The job is done."]
     table = Table(script, [status], limits=Limits(max_seconds=None, tool_timeout=None), clock=clock)
     result = await table.play()
     assert (result.status, result.answer) == ("ok", "The job is done.")
