@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from prompt_toolkit.application import get_app
-from prompt_toolkit.filters import Condition, FilterOrBool, has_focus, is_searching
+from prompt_toolkit.filters import Condition, FilterOrBool, has_completions, has_focus, is_searching
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.keys import Keys
 
@@ -73,7 +73,8 @@ def bind(entry: Entry, question: Question, hands: Hands) -> KeyBindings:
     on("c-l", do=hands.redraw, when=True)
     on("c-z", do=hands.suspend, when=True)
     on("c-c", do=hands.stop, when=~is_searching, first=True)
-    on("escape", do=hands.stop, when=busy & alone & ~wording, first=True)
+    on("escape", do=entry.buffer.cancel_completion, when=has_completions & alone, first=True)
+    on("escape", do=hands.stop, when=busy & alone & ~wording & ~has_completions, first=True)
     on("escape", do=question.back, when=wording, first=True)
     keys.add(Keys.BracketedPaste, filter=at_line)(lambda event: entry.paste(event.data))
     keys.add(Keys.Any, filter=choosing, eager=True)(lambda event: question.press(event.key_sequence[0].key))

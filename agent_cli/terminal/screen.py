@@ -33,10 +33,13 @@ from prompt_toolkit.styles import Style
 
 from agent_cli.terminal.lines import STYLE_RULES, Line, ansi, fitted, fragments
 from agent_cli.terminal.output import BurstOutput
+from agent_cli.terminal.sanitize import cell_width
 
 FRAME_SECONDS = 0.05
 _MENU_ROWS = 7
 _INPUT_ROWS = 10
+_ROWS_BELOW = 4
+"""What the live region leaves to input, menu and toolbar on the lowest screen."""
 _STYLE = Style(
     [
         *STYLE_RULES,
@@ -207,7 +210,9 @@ class Screen:
     def _prepare(self) -> None:
         """Before a frame: ask for the live rows once; give rows back that are no longer needed."""
         columns, rows = self.columns, self.rows
-        self._rows = [fitted(row, self._fit) for row in self._live(columns, rows)]
+        room = max(0, rows - _ROWS_BELOW)
+        live = self._live(columns, rows)
+        self._rows = [fitted(row, self._fit) for row in live[max(0, len(live) - room) :]]
         drawn = self.app.renderer.last_rendered_screen
         if drawn is not None:
             wanted = self.app.layout.container.preferred_height(columns, rows).preferred
@@ -218,4 +223,4 @@ class Screen:
         first = fitted(self._prompt(), self._fit)
         if row == 0 and wrapped == 0:
             return fragments([first])
-        return [("", " " * sum(len(text) for _, text in first))]
+        return [("", " " * sum(cell_width(text) for _, text in first))]

@@ -233,3 +233,26 @@ async def test_a_step_after_text_and_a_call_has_its_header() -> None:
         await stage.ask("go")
         rows = stage.transcript()
         assert rows.index("I look.") < rows.index("step 2/12") < rows.index("Seen.")
+
+
+async def test_a_very_low_screen_still_shows_input_and_gauges() -> None:
+    async with Stage(rows=5, columns=30) as stage:
+        stage.type("nap 60\r")
+        await stage.until("nap(seconds")
+        stage.type("one\rtwo\rthree\rfour\r/li")
+        await stage.frames(4)
+        assert "too small" not in stage.text()
+        assert "› /li" in stage.text()
+
+
+async def test_escape_closes_the_menu_before_it_stops_the_turn() -> None:
+    async with Stage() as stage:
+        stage.type("nap 60\r")
+        await stage.until("napping")
+        stage.type("/li")
+        await stage.until("/limits")
+        stage.type("\x1b")
+        await stage.until(lambda: "/limits" not in stage.text())
+        assert stage.chat.busy
+        stage.type("\x1b")
+        await stage.until("interrupted")
