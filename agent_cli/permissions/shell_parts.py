@@ -62,6 +62,8 @@ def _split(command: str, depth: int) -> list[Part]:
         raise Unclear("characters that cannot be seen")
     reader = _Reader(command, depth)
     reader.read_line("")
+    if not reader.parts:
+        raise Unclear("nothing")
     return reader.parts
 
 
