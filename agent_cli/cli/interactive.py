@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -36,12 +37,15 @@ def chat(run: Run) -> int:
         first_prompt=run.arguments.prompt or "",
     )
     built: list[Services] = []
+    used = ExitStack()
 
     def load() -> Services:
-        from agent_cli.cli.serving import services_of  # noqa: PLC0415  (behind the first paint)
+        from agent_cli.cli.local_model import on_local_model  # noqa: PLC0415  (behind the first paint)
+        from agent_cli.cli.serving import services_of  # noqa: PLC0415  (likewise)
         from agent_cli.cli.wiring import Wiring  # noqa: PLC0415  (likewise)
 
-        built.append(services_of(Wiring(run)))
+        here = used.enter_context(on_local_model(run))
+        built.append(services_of(Wiring(here)))
         return built[0]
 
     async def play() -> int:
@@ -54,7 +58,8 @@ def chat(run: Run) -> int:
                 await services.servers.close()
                 await close(services.agent)
 
-    return asyncio.run(play())
+    with used:
+        return asyncio.run(play())
 
 
 def ask_for_trust(run: Run, ask: Callable[[str], str]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agent_cli.agent import Agent
 from agent_cli.cli.beside import running
+from agent_cli.cli.local_model import on_local_model
 from agent_cli.cli.run import Run
 from agent_cli.cli.wiring import Connected, Wiring
 from agent_cli.errors import ConfigError
@@ -28,6 +29,11 @@ _BAR = 24
 def answer_all(run: Run) -> int:
     """The exit code of the batch. Results go to ``--output``, where a later run takes them up, or to
     stdout. Raises ``ConfigError`` and ``StorageError``."""
+    with on_local_model(run) as here:
+        return _answer_all(here)
+
+
+def _answer_all(run: Run) -> int:
     arguments, wiring = run.arguments, Wiring(run)
     questions = read_questions(_read(arguments.batch, run), run.catalog)
     model = configured_model(run.settings)

@@ -6,6 +6,7 @@ import asyncio
 import sys
 
 from agent_cli.cli.beside import running
+from agent_cli.cli.local_model import on_local_model
 from agent_cli.cli.run import Run
 from agent_cli.cli.wiring import Wiring, close
 from agent_cli.events import Event
@@ -15,6 +16,11 @@ from agent_cli.text.signs import fitting
 
 def answer(run: Run) -> int:
     """The exit code of one turn. Raises ``ConfigError`` before anything is asked or read."""
+    with on_local_model(run) as here:
+        return _answer(here)
+
+
+def _answer(run: Run) -> int:
     for warning in run.settings.warnings:
         run.tell(warning)
     wiring = Wiring(run)
