@@ -110,7 +110,7 @@ def parse_value(field: str, text: str, current: float | None = None) -> float | 
         kind = "a whole number" if field in _COUNTS else "a number"
         raise ValueError(f"{field} needs {kind} or 'off', not {text.strip()!r}") from None
     if plain[:1] == "+" and current is None:
-        raise ValueError(f"{field} is off: give a plain number, not {text.strip()!r}")
+        raise ValueError(f"{field} is off here, nothing to add to: give a plain number, not {text.strip()!r}")
     if relative and current is not None:
         value = current + value
     _check(field, value)

@@ -25,7 +25,6 @@ REQUIRED = (
     "prompt_toolkit",
     "wcwidth",
     "python-dotenv",
-    "pydantic",
     "platformdirs",
     "justhtml",
 )
