@@ -30,7 +30,7 @@ from agent_cli.messages import (
     clean_text,
 )
 from agent_cli.models.base import ChatModel
-from agent_cli.models.catalog import price_of, window_of
+from agent_cli.models.catalog import window_of
 from agent_cli.results import AgentResult
 from agent_cli.running import Running
 from agent_cli.tokens import TokenEstimator
@@ -117,8 +117,7 @@ class Agent:
             put(event)
 
         turn_id = self.session.new_turn_id(self._world.clock.wall())
-        price = price_of(self.model.name, self.model.endpoint)
-        return Turn(turn_id, self._world, lambda: self.limits, emit, guards, price)
+        return Turn(turn_id, self._world, lambda: self.limits, emit, guards)
 
     def _open(self, turn: Turn, text: str) -> None:
         self.session.recorder.start(

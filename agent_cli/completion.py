@@ -19,8 +19,10 @@ from agent_cli.models.base import (
     Notice,
     Retrying,
     StreamPart,
+    ToolCallDelta,
     ToolSchema,
 )
+from agent_cli.models.catalog import price_of
 from agent_cli.models.retry import stream_with_retries
 from agent_cli.tokens import measure
 from agent_cli.turn import Turn, sent_text
@@ -51,7 +53,9 @@ class ModelCall:
         """
         turn = self.turn
         self._prompt = turn.world.size.of(messages, self.tools)
+        self._price = price_of(self.model.name, self.model.endpoint)
         self._streamed: list[str] = []
+        self._written: list[int] = []
         self._seen = 0
         self._seam = Seam("" if self.reserve else turn.answer_so_far)
         self._retrying = False
@@ -103,6 +107,7 @@ class ModelCall:
     def _show(self, part: StreamPart) -> None:
         turn = self.turn
         if isinstance(part, Retrying):
+            self._charge_broken()
             self._retrying = True
             turn.retries += 1
             turn.emit(_scheduled(part))
@@ -119,6 +124,10 @@ class ModelCall:
                 self._emit_text(self._seam.record(part.text))
             else:
                 turn.emit(part)
+        elif isinstance(part, ToolCallDelta):
+            self._end_retrying(ok=True)
+            goes_on = self._written and part.characters >= self._written[-1]
+            self._written[-1 if goes_on else len(self._written) :] = [part.characters]
 
     def _emit_text(self, text: str) -> None:
         if text:
@@ -132,22 +141,27 @@ class ModelCall:
     def _charge(self, reply: Completed) -> None:
         self._end_retrying(ok=True)
         self._streamed.clear()
+        self._written.clear()
         usage = reply.usage
         if usage is None:
             usage = self._estimate(sent_text(reply.message) + reply.message.reasoning)
         else:
             self.turn.world.estimator.calibrate(*self._prompt, usage.prompt_tokens)
-        self.turn.usage += usage
+        self.turn.spend(usage, self._price)
 
     def _charge_broken(self) -> None:
         """A stream that broke after it had begun was paid for; one that never began was not."""
-        if self._streamed:
-            self.turn.usage += self._estimate("".join(self._streamed))
+        if self._streamed or self._written:
+            usage = self._estimate("".join(self._streamed), sum(self._written))
+            self.turn.spend(usage, self._price)
         self._streamed.clear()
+        self._written.clear()
 
-    def _estimate(self, reply: str) -> Usage:
+    def _estimate(self, reply: str, more: int = 0) -> Usage:
+        """For ``reply`` and so many ``more`` characters of calls that never came to an end."""
         count = self.turn.world.estimator.count_chars
-        return Usage(count(*self._prompt), count(*measure(reply)), estimated=True)
+        narrow, wide = measure(reply)
+        return Usage(count(*self._prompt), count(narrow + more, wide), estimated=True)
 
     def _discard(self, reason: str) -> None:
         self._charge_broken()

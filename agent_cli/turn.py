@@ -113,7 +113,6 @@ class Turn:
     limits: Callable[[], Limits]
     emit: Callable[[Event], None]
     guards: TurnGuards
-    price: Price | None = None
     judge: ReplyJudge = field(default_factory=ReplyJudge)
     tail: list[Message] = field(default_factory=list)
     results: list[ResultFacts] = field(default_factory=list)
@@ -122,6 +121,7 @@ class Turn:
     steps: int = 0
     retries: int = 0
     usage: Usage = field(default_factory=Usage)
+    cost: float | None = 0.0
     answer_so_far: str = ""
     streamed: list[str] = field(default_factory=list)
     last_error: str = ""
@@ -132,12 +132,11 @@ class Turn:
     def __post_init__(self) -> None:
         self.stopwatch = Stopwatch(self.world.clock)
 
-    @property
-    def cost(self) -> float | None:
-        """US dollars so far; ``None`` while tokens were used at an unknown price."""
-        if self.price is None:
-            return None if self.usage.total else 0.0
-        return self.price.cost(self.usage)
+    def spend(self, usage: Usage, price: Price | None) -> None:
+        """Charge one request. The cost is US dollars, ``None`` once tokens had an unknown price."""
+        self.usage += usage
+        if usage.total:
+            self.cost = sum_or_unknown(self.cost, price.cost(usage) if price else None)
 
     def forget_tail(self) -> None:
         """The reply is stored now: what only led to it is not sent again."""

@@ -11,8 +11,8 @@ from agent_cli.errors import ModelError
 from agent_cli.events import GuardNote, TextDelta, TextDiscarded, ToolCallFinished, ToolCallStarted
 from agent_cli.limits import Limits
 from agent_cli.messages import AssistantMessage, ToolCall, Usage
-from agent_cli.models.base import Completed
-from agent_cli.models.scripted import Stream
+from agent_cli.models.base import Completed, ToolCallDelta
+from agent_cli.models.scripted import ScriptedModel, Stream
 from agent_cli.results import AgentResult
 from tests.agent.playing import Table, lookup, search
 from tools import Tool, tool
@@ -170,3 +170,25 @@ async def test_a_session_limit_counts_over_turns_and_then_makes_no_request() -> 
     table = Table(replies, limits=Limits(session_max_tokens=201))
     assert [(await table.play()).status for _ in range(5)] == ["ok", "ok", "ok", "budget", "budget"]
     assert len(table.model.requests) == 3
+
+
+async def test_an_attempt_that_breaks_in_the_middle_of_its_calls_was_paid_for() -> None:
+    broken = Stream([ToolCallDelta("lookup", 4_000), ToolCallDelta("lookup", 8_000), TRANSIENT])
+    table = Table([broken, Completed(AssistantMessage("hi"), "stop", Usage(100, 10))], [lookup])
+    result = await table.play()
+    assert result.usage.prompt_tokens > 100
+    assert result.usage.completion_tokens > 2_000
+    assert result.usage.estimated
+
+
+async def test_each_request_costs_what_its_own_model_costs() -> None:
+    def reply(*_: Any) -> Any:
+        table.agent.model = ScriptedModel(["done"], name="unheard-of")
+        return Completed(
+            AssistantMessage("", (ToolCall("a1b2c3d4e", "lookup", '{"key": "x"}'),)), "tool_calls"
+        )
+
+    priced = ScriptedModel([reply], name="gpt-4.1", endpoint="api.openai.com", usage=Usage(1_000, 100))
+    table = Table(priced, [lookup])
+    result = await table.play()
+    assert (result.status, result.steps, result.cost) == ("ok", 2, None)
