@@ -111,6 +111,19 @@ async def test_a_refused_field_is_left_out_or_swapped_once_and_remembered(name: 
     assert "\n" not in lesson.notices[0]
 
 
+async def test_an_endpoint_that_wants_no_output_limit_at_all_gets_none() -> None:
+    def picky(body: Body) -> Answer:
+        sent = [name for name in ("max_tokens", "max_completion_tokens") if name in body]
+        return refusal(400, f"{sent[0]} is not supported") if sent else OK
+
+    async with WireServer(picky) as server:
+        lesson = Lesson(server)
+        await lesson.ask(max_tokens=5)
+        await lesson.ask(max_tokens=5)
+        await lesson.model.aclose()
+    assert len(server.bodies) == 4
+
+
 async def test_two_lessons_can_be_learned_in_one_call() -> None:
     def strict(body: Body) -> Answer:
         for name in ("temperature", "stream_options"):

@@ -44,6 +44,16 @@ def test_far_fewer_tokens_than_were_sent_are_told(usage: Usage, hint: bool) -> N
         assert str(usage.prompt_tokens) in told
 
 
+@pytest.mark.parametrize(("prompt_tokens", "hint"), [(1_199, True), (1_200, False), (1_201, False)])
+def test_less_than_six_tenths_is_suspicious(prompt_tokens: int, hint: bool) -> None:
+    assert bool(cut_silently(b"x" * 8_000, Usage(prompt_tokens, 7))) == hint  # about 2 000 tokens
+
+
+@pytest.mark.parametrize(("size", "hint"), [(7_196, False), (7_200, True), (7_204, True)])
+def test_from_eighteen_hundred_tokens_on_a_prompt_can_be_suspected(size: int, hint: bool) -> None:
+    assert bool(cut_silently(b"x" * size, Usage(100, 7))) == hint
+
+
 def test_a_short_prompt_is_never_suspected() -> None:
     assert cut_silently(b"hello " * 300, Usage(10, 5)) == ""
 
