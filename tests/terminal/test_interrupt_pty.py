@@ -41,12 +41,14 @@ def program(folder: Path, **how: int) -> PtyScreen:
 
 
 @pytest.fixture
-def screen(tmp_path: Path) -> Iterator[PtyScreen]:
-    with program(tmp_path) as screen:
-        screen.wait_for("›")
+def screen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PtyScreen]:
+    rows, columns = getattr(request, "param", (24, 80))
+    with program(tmp_path, rows=rows, columns=columns) as screen:
+        screen.wait_for("scripted ·")
         yield screen
 
 
+@pytest.mark.parametrize("screen", [(24, 80), (12, 40)], indirect=True, ids=["80x24", "40x12"])
 @pytest.mark.parametrize("state", STATES)
 def test_ctrl_c_ends_the_turn_within_200_ms_and_the_next_turn_works(screen: PtyScreen, state: str) -> None:
     typed, sign = STATES[state]

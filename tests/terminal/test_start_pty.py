@@ -88,3 +88,22 @@ def test_nothing_of_the_live_region_stays_behind(folder: Path) -> None:
         screen.wait_exit()
         assert not any(row.startswith("practice ·") for row in screen.screen_lines())
         assert "›" not in screen.screen_lines()
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [{"AGENT_LANG": "zh"}, {"LC_ALL": "zh_CN.UTF-8", "LANG": "zh_CN.UTF-8"}],
+    ids=["variable", "locale"],
+)
+def test_the_program_speaks_chinese_where_it_is_wished(folder: Path, environment: dict[str, str]) -> None:
+    everything = {
+        "PYTHONPATH": str(ROOT),
+        "AGENT_HOME": str(folder / "home"),
+        "PYTHONUTF8": "1",
+        **environment,
+    }
+    with PtyScreen([sys.executable, "-m", "agent_cli"], env=everything, cwd=folder) as screen:
+        screen.wait_for("列出命令")
+        screen.submit("what is 12*7")
+        screen.wait_for("第 2/12 步")
+        screen.wait_for("✓")
