@@ -129,6 +129,12 @@ class Tool:
         """The backend of one call. A plain string is the backend itself."""
         return self.backend if isinstance(self.backend, str) else self.backend(arguments)
 
+    def check_derived(self, arguments: Arguments) -> None:
+        """Raises what the tool's own target, loop key or backend would raise for these arguments."""
+        self.target_of(arguments)
+        self.loop_key_of(arguments)
+        self.backend_of(arguments)
+
     def preview_of(self, arguments: Arguments) -> str:
         """Exactly what will happen, for a person: the command, the diff, else the arguments.
 

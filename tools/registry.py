@@ -91,9 +91,14 @@ class ToolRegistry:
         """Find the tool and fit the argument text to its schema; a failed result says what is expected."""
         try:
             found = self._find(name)
-            return PreparedCall(found, fit_arguments(name, found.signature, parse_arguments(arguments)))
+            fitting = fit_arguments(name, found.signature, parse_arguments(arguments))
         except ToolError as failure:
             return ToolResult.failed(failure.kind, clean(failure.message))
+        try:
+            found.check_derived(fitting)
+        except Exception as error:  # noqa: BLE001  the border, as in run
+            return _failed(found, error)
+        return PreparedCall(found, fitting)
 
     def preview(self, call: PreparedCall) -> str | ToolResult:
         """What a question for approval shows; a failed result if the call cannot work anyway."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -170,6 +171,17 @@ async def test_a_session_limit_counts_over_turns_and_then_makes_no_request() -> 
     table = Table(replies, limits=Limits(session_max_tokens=201))
     assert [(await table.play()).status for _ in range(5)] == ["ok", "ok", "ok", "budget", "budget"]
     assert len(table.model.requests) == 3
+
+
+@pytest.mark.parametrize("key", ["target", "loop_key", "backend"])
+async def test_a_tool_whose_own_key_function_fails_does_not_take_the_turn_down(key: str) -> None:
+    def broken(arguments: Any) -> str:
+        raise KeyError(arguments["key"])
+
+    read = replace(lookup, name="read", **{key: broken})
+    table = Table([[("read", {"key": "a"}), ("lookup", {"key": "b"})], "done"], [read, lookup])
+    result = await table.play()
+    assert (result.status, [event.ok for event in table.of(ToolCallFinished)]) == ("ok", [False, True])
 
 
 async def test_an_attempt_that_breaks_in_the_middle_of_its_calls_was_paid_for() -> None:
