@@ -174,7 +174,7 @@ async def stream_with_retries(
 
     if limits.max_attempts == 0:
         raise ModelError(
-            "unknown", "max_attempts is 0: no request may be made", "Raise it: /limit attempts 4."
+            "unknown", "max_attempts is 0: no request may be made.", "Raise it: /limit attempts 4."
         )
     policy = RetryPolicy(limits, time_left, rng, bucket)
     retrying = policy.retrying()
