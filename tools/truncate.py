@@ -72,7 +72,10 @@ def _list_note(shown: int, total: int, last: int, lines: int, how: str) -> str:
 
 def _cut_middle(text: str, limit: int, share: float, how: str) -> str:
     room = limit - len(_middle_note(len(text), len(text), how)) - len(_gap(len(text), True))
-    first = min(len(text.split("\n", 1)[0]) + 1, _MAX_FIRST_LINE)
+    is_command = share == _HEAD_SHARE["command"]  # its first line holds the exit code
+    first = min(
+        len(text.split("\n", 1)[0]) + 1, _MAX_FIRST_LINE if is_command else min(limit, _MAX_FIRST_LINE)
+    )
     head_size = max(int(room * share), first)
     tail_size = max(room - head_size, 0)
     errors = _error_lines(text, head_size, len(text) - tail_size, max(room, 0) // 4)

@@ -118,6 +118,13 @@ def test_the_exit_code_of_a_command_is_always_kept() -> None:
         assert truncate(text, limit, "command").startswith("exit code 7")
 
 
+@pytest.mark.parametrize("limit", [0, 1, 9])
+def test_of_a_plain_text_no_more_than_the_limit_is_shown(limit: int) -> None:
+    cut = truncate("abcdefghij", limit)
+    assert cut.startswith("abcdefghij"[:limit] + "\n[… ")
+    assert f"[cut: shown {limit} of 10 characters.]" in cut
+
+
 def test_a_failure_in_the_last_lines_of_a_long_log_is_kept() -> None:
     text = "ok\n" * 70_000 + "\n".join(f"FAILED test_{number}" for number in range(5))
     assert truncate(text, 4_000, "command").count("FAILED") == 5
