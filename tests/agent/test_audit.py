@@ -178,7 +178,8 @@ async def test_a_tool_whose_own_key_function_fails_does_not_take_the_turn_down(k
     def broken(arguments: Any) -> str:
         raise KeyError(arguments["key"])
 
-    read = replace(lookup, name="read", **{key: broken})
+    changes: dict[str, Any] = {"name": "read", key: broken}
+    read = replace(lookup, **changes)
     table = Table([[("read", {"key": "a"}), ("lookup", {"key": "b"})], "done"], [read, lookup])
     result = await table.play()
     assert (result.status, [event.ok for event in table.of(ToolCallFinished)]) == ("ok", [False, True])
