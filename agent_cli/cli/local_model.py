@@ -31,7 +31,7 @@ def on_local_model(run: Run) -> Iterator[Run]:
 
     weights = find_weights(run.settings.local, run.folder, run.catalog)
     server = LocalServer(weights, run.settings.home / "local", run.catalog)
-    progress = _Progress(run, weights.name, weights.size)
+    progress = Progress(run, weights.name, weights.size)
     try:
         server.wait(progress.show)
         yield replace(run, settings=_at(server, run.settings))
@@ -52,7 +52,7 @@ def _at(server: LocalServer, settings: Settings) -> Settings:
     )
 
 
-class _Progress:
+class Progress:
     """A line when loading takes a while, and now and then another."""
 
     def __init__(self, run: Run, name: str, size: int) -> None:

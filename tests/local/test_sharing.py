@@ -12,6 +12,8 @@ import pytest
 from tests.local.user import User
 from tests.local.world import Model, until
 
+pytestmark = pytest.mark.process
+
 
 def ended(model: Model) -> None:
     until(lambda: not model.lives(), "the end of the server")
@@ -50,7 +52,6 @@ def test_a_file_that_was_replaced_is_another_model(model: Model) -> None:
     new.close()
 
 
-@pytest.mark.process
 def test_a_user_that_is_killed_takes_the_server_with_it(model: Model) -> None:
     with User(model.path, model.folder) as user:
         user.said()
@@ -60,7 +61,6 @@ def test_a_user_that_is_killed_takes_the_server_with_it(model: Model) -> None:
         ended(model)
 
 
-@pytest.mark.process
 def test_a_user_that_is_killed_while_the_model_loads_takes_the_server_with_it(model: Model) -> None:
     model.loading.touch()
     with User(model.path, model.folder) as user:
@@ -70,7 +70,6 @@ def test_a_user_that_is_killed_while_the_model_loads_takes_the_server_with_it(mo
         ended(model)
 
 
-@pytest.mark.process
 def test_a_server_outlives_the_one_who_started_it(model: Model) -> None:
     with User(model.path, model.folder) as starter, User(model.path, model.folder) as other:
         address = starter.said()
@@ -87,7 +86,6 @@ def test_a_server_outlives_the_one_who_started_it(model: Model) -> None:
         ended(model)
 
 
-@pytest.mark.process
 def test_programs_that_start_at_the_same_time_start_one_server(model: Model) -> None:
     with ExitStack() as stack:
         users = [stack.enter_context(User(model.path, model.folder)) for _ in range(4)]
