@@ -1,51 +1,90 @@
-"""How soon the prompt takes a key, against a bare prompt_toolkit prompt on the same machine.
+"""How soon the prompt takes a key, and what memory it has taken by then.
 
-``python -m tests.benchmarks.first_paint [PAIRS]``
+Against a bare prompt_toolkit prompt, and against the chats of other packages where they are installed.
+Nothing is configured, so the SDK is not loaded.
 """
 
 from __future__ import annotations
 
+import shutil
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from tests.benchmarks.processes import memory_of
+from tests.benchmarks.rows import Row
 from tests.terminal.pty_screen import PtyScreen
 
 BARE = [sys.executable, "-c", "from prompt_toolkit import PromptSession; PromptSession('> ').prompt()"]
 OURS = [sys.executable, "-m", "agent_cli", "--no-session"]
+PEERS = {"llm chat": (["llm", "chat"], "\n> "), "clai": (["clai", "-m", "openai:gpt-4.1-mini"], "clai ➤")}
 ROOT = Path(__file__).parents[2]
 
 
-def seconds_until_a_key_shows(argv: Sequence[str], prompt: str) -> float:
-    """From the start of the program to the echo of a key pressed at its prompt."""
+@dataclass(frozen=True)
+class Started:
+    """``seconds`` from the start of the program to the echo of a key; ``peak`` in MiB, once it is idle."""
+
+    seconds: float
+    peak: float
+
+
+def start(argv: Sequence[str], prompt: str, idle: float = 0.5) -> Started:
     with tempfile.TemporaryDirectory() as folder:
-        environment = {"PYTHONPATH": str(ROOT), "AGENT_HOME": folder, "PROMPT_TOOLKIT_NO_CPR": "1"}
-        start = time.monotonic()
+        environment = {
+            "PYTHONPATH": str(ROOT),
+            "AGENT_HOME": folder,
+            "LLM_USER_PATH": folder,
+            "HOME": folder,
+            "PROMPT_TOOLKIT_NO_CPR": "1",
+        }
+        if argv[0] != sys.executable:
+            environment |= {"OPENAI_API_KEY": "x"}
+        begun = time.monotonic()
         with PtyScreen(argv, env=environment, cwd=folder) as screen:
-            screen.wait_for(prompt)
+            screen.wait_for(prompt, timeout=60)
             screen.send("z")
-            screen.wait_for(f"{prompt} z")
-            return time.monotonic() - start
+            screen.wait_for(f"{prompt.rstrip()} z")
+            seconds = time.monotonic() - begun
+            screen.settle(idle)
+            return Started(seconds, memory_of(screen.process.pid))
 
 
 def paired_runs(pairs: int) -> tuple[list[float], list[float]]:
     """Seconds of the bare prompt and of ours, taken in turns."""
-    bare, ours = [], []
-    for _ in range(pairs):
-        bare.append(seconds_until_a_key_shows(BARE, ">"))
-        ours.append(seconds_until_a_key_shows(OURS, "›"))
-    return bare, ours
+    runs = [(start(BARE, ">", idle=0), start(OURS, "›", idle=0)) for _ in range(pairs)]
+    return [bare.seconds for bare, _ in runs], [ours.seconds for _, ours in runs]
 
 
-def main() -> None:
-    bare, ours = paired_runs(int(sys.argv[1]) if len(sys.argv) > 1 else 9)
-    for name, times in (("bare prompt_toolkit", bare), ("agent-cli", ours)):
-        print(f"{name:>20}: median {statistics.median(times):.3f} s, best {min(times):.3f} s")
-    print(f"{'ratio':>20}: median {statistics.median(ours) / statistics.median(bare):.2f}")
+def measure(short: bool) -> list[Row]:
+    rounds = 1 if short else 7
+    contenders = {"bare prompt_toolkit": (BARE, ">")}
+    if not short:
+        contenders |= {name: how for name, how in PEERS.items() if shutil.which(how[0][0])}
+    mine: list[Started] = []
+    theirs: dict[str, list[Started]] = {name: [] for name in contenders}
+    for _ in range(rounds):
+        mine.append(start(OURS, "›"))
+        for name, (argv, prompt) in contenders.items():
+            theirs[name].append(start(argv, prompt))
+    return [
+        *_rows(mine, theirs),
+        *(Row("start", "s", against=name, skipped="not installed") for name in PEERS if name not in theirs),
+    ]
 
 
-if __name__ == "__main__":
-    main()
+def _rows(mine: list[Started], theirs: dict[str, list[Started]]) -> list[Row]:
+    rows = []
+    for name, runs in theirs.items():
+        targets = (1.4, 1.5) if name.startswith("bare") else (None, None)
+        for what, unit, figure, target in (
+            ("start, until a key shows", "s", "seconds", targets[0]),
+            ("peak memory at the prompt", "MiB", "peak", targets[1]),
+        ):
+            ours, other = (statistics.median(getattr(run, figure) for run in side) for side in (mine, runs))
+            rows.append(Row(what, unit, ours, other, name, target))
+    return rows

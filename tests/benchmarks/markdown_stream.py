@@ -1,4 +1,4 @@
-"""CPU cost of an answer that streams, against re-rendering it at each frame. ``python -m`` this module.
+"""CPU cost of an answer that streams, against re-rendering it at each frame.
 
 One token is four characters; 50 tokens a second and 10 frames a second make 5 tokens a frame. ``naive``
 renders all the text so far at each frame, as ``Live(Markdown(text))`` does; it is sampled at every n-th
@@ -7,7 +7,6 @@ frame and scaled. Times are CPU seconds of one process: trust the ratios of one 
 
 from __future__ import annotations
 
-import argparse
 import io
 import time
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from agent_cli.terminal.markdown_stream import MarkdownStream
+from tests.benchmarks.rows import Row
 
 WIDTH, TAIL_ROWS = 80, 12
 TOKENS_PER_FRAME, CHARACTERS_PER_TOKEN = 5, 4
@@ -94,22 +94,21 @@ def naive(text: str, samples: int) -> float:
     return sum(once(text[: frame * size]) for frame in picked) * count / samples
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tokens", type=int, default=20_000)
-    parser.add_argument("--samples", type=int, default=5, help="sampled frames of the naive way")
-    options = parser.parse_args()
+def measure(short: bool) -> list[Row]:
+    few, many, samples = (20, 40, 1) if short else (1_000, 20_000, 5)
     streamed(answer("mixed", 500))  # imports
-    print(f"{options.tokens} tokens, {TOKENS_PER_FRAME} a frame")
-    for shape in SHAPES:
-        small, large = answer(shape, options.tokens // 20), answer(shape, options.tokens)
-        short = min(streamed(small)[0] for _ in range(3))
-        long, size = streamed(large)
-        growth = long / short / 20
-        print(f"{shape:14} {long:5.2f} s, {size / len(large):.1f} bytes per character;", end=" ")
-        print(f"{growth:.2f} times the cost per token at {options.tokens // 20} tokens;", end=" ")
-        print(f"rendered once {once(large):.2f} s, naive {naive(large, options.samples):.0f} s")
+    return [row for shape in SHAPES for row in _rows(shape, few, many, samples)]
 
 
-if __name__ == "__main__":
-    main()
+def _rows(shape: str, few: int, many: int, samples: int) -> list[Row]:
+    small, large = answer(shape, few), answer(shape, many)
+    fast = min(streamed(small)[0] for _ in range(3))
+    spent, size = streamed(large)
+    what = f"{shape}, {many} tokens"
+    a_token = (1000 * spent / many, 1000 * fast / few)
+    return [
+        Row(f"{what}, streamed", "s CPU", spent, naive(large, samples), "naive, sampled"),
+        Row(f"{what}, streamed", "s CPU", spent, once(large), "rendered once"),
+        Row(f"{what}, each", "ms CPU", *a_token, f"each of {few}", 1.5),
+        Row(f"{what}, bytes a character", "bytes", size / len(large)),
+    ]

@@ -1,7 +1,8 @@
 """A fast streaming chat-completions server for benchmarks, in a process of its own.
 
 The request's model name says what to play: ``calls-N`` asks for a tool until N results are in the
-history, ``deltas-N`` streams N small deltas. Run as a program: prints its port, serves until killed.
+history, ``deltas-N`` streams N small deltas, each in an HTTP chunk of its own, as servers send them.
+Run as a program: prints its port, serves until killed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,18 +31,22 @@ def event(delta: dict[str, Any], finish: str | None = None) -> bytes:
     return b"data: " + json.dumps(chunk).encode() + b"\n\n"
 
 
-def call_reply(step: int) -> bytes:
+def call_reply(step: int) -> Iterator[bytes]:
     function = {"name": "lookup", "arguments": json.dumps({"key": f"k{step}"})}
     call = {"index": 0, "id": f"call_{step}", "type": "function", "function": function}
-    return event({"tool_calls": [call]}) + event({}, "tool_calls") + b"data: [DONE]\n\n"
+    yield event({"tool_calls": [call]})
+    yield event({}, "tool_calls")
 
 
-def text_reply(deltas: int) -> bytes:
-    one = event({"content": "word "})
-    return one * deltas + event({}, "stop") + b"data: [DONE]\n\n"
+def text_reply(deltas: int) -> Iterator[bytes]:
+    """Words that no guard takes for a loop."""
+    rng = Random(1)
+    for _ in range(deltas):
+        yield event({"content": f"w{rng.randrange(10**6)} "})
+    yield event({}, "stop")
 
 
-def reply(body: dict[str, Any]) -> bytes:
+def reply(body: dict[str, Any]) -> Iterator[bytes]:
     kind, _, number = body["model"].partition("-")
     if kind == "deltas":
         return text_reply(int(number))
@@ -48,16 +54,20 @@ def reply(body: dict[str, Any]) -> bytes:
     return call_reply(results) if results < int(number) else text_reply(3)
 
 
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
 async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     try:
         while True:
             head = (await reader.readuntil(b"\r\n\r\n")).lower()
             length = int(head.split(b"content-length:")[1].split(b"\r\n")[0])
-            payload = reply(json.loads(await reader.readexactly(length)))
+            events = reply(json.loads(await reader.readexactly(length)))
             writer.write(
-                b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: %d\r\n\r\n%b"
-                % (len(payload), payload)
+                b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
             )
+            writer.write(b"".join(map(chunk, events)) + chunk(b"data: [DONE]\n\n") + chunk(b""))
             await writer.drain()
     except (asyncio.IncompleteReadError, ConnectionError):
         writer.close()

@@ -1,26 +1,24 @@
 """What a tool step costs, and how it grows: our loop against a hand-written loop on the SDK.
 
-    python -m tests.benchmarks.steps [--short]
-
-Both talk to the same server in another process and run the same trivial tool. Milliseconds per step of
-whole turns with 10, 50 and 200 steps, medians of paired runs.
+Both talk to the same server in another process and run the same trivial tool. Processor milliseconds
+of this process per step, of whole turns. Each contender imports what it needs itself, because
+``memory`` runs it in a process of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import statistics
-import sys
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from agent_cli import Agent, Limits, OpenAIChatModel
 from tests.benchmarks import server
+from tests.benchmarks.rows import Row, paired
 from tools import tool
 
-UNLIMITED = Limits(max_steps=None, max_tokens=None, max_seconds=None)
+TARGETS = {10: None, 50: 0.5, 200: 0.15}
+Contender = Callable[[str, int], Awaitable[list[Any]]]
 
 
 @tool
@@ -29,18 +27,22 @@ def lookup(key: str) -> str:
     return f"value of {key}: " + "x" * 400
 
 
-async def ours(base_url: str, steps: int) -> None:
+async def ours(base_url: str, steps: int) -> list[Any]:
+    from agent_cli import Agent, Limits, OpenAIChatModel
+
+    unlimited = Limits(max_steps=None, max_tokens=None, max_seconds=None)
     model = OpenAIChatModel(base_url=base_url, api_key="x", model=f"calls-{steps}")
-    agent = Agent(model=model, tools=[lookup], limits=UNLIMITED)
+    agent = Agent(model=model, tools=[lookup], limits=unlimited)
     async for _ in agent.run("go"):
         pass
     assert agent.last_result is not None
     assert agent.last_result.status == "ok"
     assert agent.last_result.steps == steps + 1
     await model.aclose()
+    return agent.messages
 
 
-async def by_hand(base_url: str, steps: int) -> None:
+async def by_hand(base_url: str, steps: int) -> list[Any]:
     """The loop that everybody writes first."""
     from openai import AsyncOpenAI
 
@@ -63,39 +65,45 @@ async def by_hand(base_url: str, steps: int) -> None:
             result = lookup(**json.loads(call["function"]["arguments"]))
             messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})
     await client.close()
+    return messages
 
 
-def timed(run: Callable[[str, int], Awaitable[None]], base_url: str, steps: int) -> float:
+def timed(contender: Contender, base_url: str, steps: int) -> float:
+    """Milliseconds a step."""
+
     async def once() -> float:
-        start = time.perf_counter()
-        await run(base_url, steps)
-        return 1000 * (time.perf_counter() - start) / steps
+        begun = time.process_time()
+        await contender(base_url, steps)
+        return 1000 * (time.process_time() - begun) / steps
 
     return asyncio.run(once())
 
 
-def measure(short: bool = False) -> dict[str, Any]:
-    rounds, sizes = (1, (3,)) if short else (5, (10, 50, 200))
+def mean_request(base_url: str, steps: int) -> float:
+    """Bytes of the history in a request, the mean of all requests of a turn."""
+    sent, total = 0, 0
+    for message in asyncio.run(ours(base_url, steps)):
+        if message["role"] == "assistant":
+            total += sent
+        sent += len(json.dumps(message))
+    return total / (steps + 1)
+
+
+def measure(short: bool) -> list[Row]:
+    rounds, targets = (1, {2: None, 4: None}) if short else (3, TARGETS)
     rows = []
     with server.running() as base_url:
         timed(ours, base_url, 2)
         timed(by_hand, base_url, 2)
-        for steps in sizes:
-            pairs = [(timed(ours, base_url, steps), timed(by_hand, base_url, steps)) for _ in range(rounds)]
-            mine, theirs = (statistics.median(side) for side in zip(*pairs, strict=True))
-            rows.append({"steps": steps, "ours_ms": mine, "by_hand_ms": theirs, "ratio": mine / theirs})
-    return {"benchmark": "steps", "rows": rows}
-
-
-def main() -> None:
-    result = measure("--short" in sys.argv)
-    for row in result["rows"]:
-        print(
-            f"{row['steps']:>4} steps: ours {row['ours_ms']:7.2f} ms/step   "
-            f"by hand {row['by_hand_ms']:7.2f} ms/step   ratio {row['ratio']:.2f}"
-        )
-    print(json.dumps(result))
-
-
-if __name__ == "__main__":
-    main()
+        for steps, target in targets.items():
+            mine, theirs = paired(
+                lambda steps=steps: timed(ours, base_url, steps),  # type: ignore[misc]
+                lambda steps=steps: timed(by_hand, base_url, steps),  # type: ignore[misc]
+                rounds,
+            )
+            rows.append(Row(f"a step of {steps}", "ms CPU", mine, theirs, "loop by hand on the SDK", target))
+        few, many = min(targets), max(targets)
+        growth = (rows[-1].ours or 0) / (rows[0].ours or 1)
+        bytes_growth = mean_request(base_url, many) / mean_request(base_url, few)
+    what = f"growth of a step from {few} to {many}"
+    return [*rows, Row(what, "times", growth, bytes_growth, "growth of the request's bytes", 1.0)]

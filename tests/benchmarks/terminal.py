@@ -1,35 +1,20 @@
 """What a streamed answer costs on the live screen, against a naive ``rich.Live(Markdown(...))``.
 
-``python -m tests.benchmarks.terminal [TOKENS …]``: CPU seconds for answers of so many tokens, five tokens
-(20 characters) a frame, which is 50 tokens/s at 10 frames/s without the waiting.
+CPU time of answers that come five tokens (20 characters) a frame, which is 50 tokens/s at 10 frames/s
+without the waiting. Each contender imports what it needs itself, because ``memory`` runs it in a process
+of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
 import io
-import sys
 import time
 from pathlib import Path
 
-from prompt_toolkit.data_structures import Size
-from prompt_toolkit.input import create_pipe_input
-from rich.console import Console
-from rich.live import Live
-from rich.markdown import Markdown
-
-from agent_cli.agent import Agent
-from agent_cli.events import StepStarted, TextDelta
-from agent_cli.models.scripted import ScriptedModel
-from agent_cli.terminal.live_view import LiveView
-from agent_cli.terminal.opening import Opening
-from agent_cli.terminal.output import BurstOutput
-from agent_cli.terminal.services import Services
-from agent_cli.terminal.starting import start_live
-from agent_cli.text import Catalog
+from tests.benchmarks.rows import Row
 
 CHARACTERS_A_TOKEN, TOKENS_A_FRAME = 4, 5
-SIZE = Size(rows=24, columns=80)
 _PARAGRAPH = "The quick brown fox **jumps** over the `lazy` dog, and *nobody* minds; so it goes on and on. "
 _BLOCKS = (
     "## A heading\n\n",
@@ -56,12 +41,26 @@ def frames_of(text: str) -> list[str]:
 
 async def live_screen(text: str) -> tuple[float, int]:
     """CPU seconds and characters written, one forced frame per piece."""
+    from prompt_toolkit.data_structures import Size
+    from prompt_toolkit.input import create_pipe_input
+
+    from agent_cli.agent import Agent
+    from agent_cli.events import StepStarted, TextDelta
+    from agent_cli.models.scripted import ScriptedModel
+    from agent_cli.terminal.live_view import LiveView
+    from agent_cli.terminal.opening import Opening
+    from agent_cli.terminal.output import BurstOutput
+    from agent_cli.terminal.services import Services
+    from agent_cli.terminal.starting import start_live
+    from agent_cli.text import Catalog
+
+    size = Size(rows=24, columns=80)
     sink = io.StringIO()
     agent = Agent(model=ScriptedModel(["unused"]))
     services = Services(agent=agent, catalog=Catalog("en"), folder=Path())
     with create_pipe_input() as keys:
         opening = Opening(services.catalog, services.folder)
-        view = LiveView(opening, keys, BurstOutput(sink, lambda: SIZE, term="xterm"))
+        view = LiveView(opening, keys, BurstOutput(sink, lambda: size, term="xterm"))
         start_live(view, services)
         running = asyncio.create_task(view.run())
         await asyncio.sleep(0.2)
@@ -80,6 +79,11 @@ async def live_screen(text: str) -> tuple[float, int]:
 
 
 def naive_live(text: str) -> float:
+    """CPU seconds of rendering all the text so far at each frame."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.markdown import Markdown
+
     console = Console(file=io.StringIO(), force_terminal=True, width=80, height=24)
     start = time.process_time()
     shown = ""
@@ -90,17 +94,14 @@ def naive_live(text: str) -> float:
     return time.process_time() - start
 
 
-def main() -> None:
-    sizes = [int(word) for word in sys.argv[1:]] or [1_000, 2_000, 8_000, 20_000]
-    for tokens in sizes:
-        spent, written = asyncio.run(live_screen(answer(tokens)))
-        characters = tokens * CHARACTERS_A_TOKEN
-        told = f"{tokens:>6} tokens: {spent:6.2f} s CPU, {1e3 * spent / tokens:.3f} ms a token, "
-        told += f"{written / characters:.1f} bytes a character"
-        if tokens <= 2_000:
-            told += f"; naive Live {naive_live(answer(tokens)):.2f} s"
-        print(told)
-
-
-if __name__ == "__main__":
-    main()
+def measure(short: bool) -> list[Row]:
+    few, some, many = (20, 40, 80) if short else (1_000, 2_000, 20_000)
+    asyncio.run(live_screen(answer(few)))  # imports
+    spent, _ = asyncio.run(live_screen(answer(some)))
+    rows = [Row(f"screen, {some} tokens", "s CPU", spent, naive_live(answer(some)), "naive Live")]
+    short_answer, _ = asyncio.run(live_screen(answer(few)))
+    long_answer, written = asyncio.run(live_screen(answer(many)))
+    a_token = (1000 * long_answer / many, 1000 * short_answer / few)
+    rows.append(Row(f"screen, a token of {many}", "ms CPU", *a_token, f"a token of {few}", 1.5))
+    rows.append(Row("screen, bytes a character", "bytes", written / (many * CHARACTERS_A_TOKEN)))
+    return rows
