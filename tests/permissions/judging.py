@@ -40,3 +40,8 @@ def verdict(judge: Judge, wanted: ApprovalRequest, mode: ApprovalMode = "ask") -
 
 def reading_judge(folder: Path) -> Judge:
     return Judge(rules(reads=True), folder)
+
+
+def commands(name: str) -> list[str]:
+    """The commands of a table, one a line."""
+    return (Path(__file__).parent / f"{name}.txt").read_text(encoding="utf-8").splitlines()

@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 from agent_cli.permissions.judge import Judge
 from agent_cli.permissions.rules import Rule
 from agent_cli.permissions.shell_parts import Unclear, Word, split
-from tests.permissions.judging import reading_judge, rules, shell, verdict
-from tests.permissions.test_reads import ASKS, READS
+from tests.permissions.judging import commands, reading_judge, rules, shell, verdict
 
 JUDGE = reading_judge(Path("/nowhere"))
-ALLOWED = [line for line in READS.split("\n")[1:-1] if verdict(JUDGE, shell(line)) == "allow"]
-ASKING = [line for line in ASKS.split("\n")[1:-1] if verdict(JUDGE, shell(line)) == "ask"]
+ALLOWED = [line for line in commands("reads") if verdict(JUDGE, shell(line)) == "allow"]
+ASKING = [line for line in commands("asks") if verdict(JUDGE, shell(line)) == "ask"]
 
 
 def is_whole(line: str) -> bool:
