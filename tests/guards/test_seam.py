@@ -1,4 +1,4 @@
-"""A cut text and its continuation become one text."""
+"""A cut text and its continuation become one text, in the history and on the screen."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_cli.guards.finish import join_continuation
+from agent_cli.guards.seam import Seam
 
 
 @pytest.mark.parametrize(
@@ -43,3 +44,34 @@ def test_joining_loses_nothing_and_never_fails(first: str, second: str) -> None:
 def test_an_overlap_of_up_to_2000_characters_is_found(overlap: int, found: bool) -> None:
     text = " ".join(f"word{n}" for n in range(1_000))
     assert (join_continuation(text[:5_000], text[5_000 - overlap :]) == text) is found
+
+
+def streamed(before: str, pieces: list[str]) -> list[str]:
+    """What is shown of a continuation that comes in pieces, and at its end."""
+    seam = Seam(before)
+    shown = [seam.record(piece) for piece in pieces]
+    return [*shown, seam.close()]
+
+
+def test_what_a_continuation_repeats_is_held_back_and_not_shown() -> None:
+    pieces = ["these", " words", " and more", " of it"]
+    assert streamed("ends with these words", pieces) == ["", "", " and more", " of it", ""]
+
+
+def test_what_may_be_a_repetition_until_the_end_is_shown_at_the_end() -> None:
+    assert streamed("ends with these words", ["with"]) == ["", "with"]
+    assert streamed("ends with these words", ["these words"]) == ["", ""]
+
+
+def test_a_continuation_that_starts_from_the_beginning_shows_only_what_is_new() -> None:
+    assert streamed("the start", ["the", " start", " again"]) == ["", "", " again", ""]
+
+
+def test_a_first_reply_is_shown_as_it_comes() -> None:
+    assert streamed("", ["a", "b"]) == ["a", "b", ""]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text("ab c", max_size=30), st.lists(st.text("ab c", min_size=1, max_size=6), max_size=8))
+def test_what_is_shown_is_what_is_joined(before: str, pieces: list[str]) -> None:
+    assert before + "".join(streamed(before, pieces)) == join_continuation(before, "".join(pieces))
