@@ -18,7 +18,7 @@ from agent_cli.events import (
     TurnFinished,
     TurnStarted,
 )
-from agent_cli.guards.base import Counter, Meters
+from agent_cli.guards.base import Counter
 from agent_cli.guards.turn import SessionGuards, TurnGuards
 from agent_cli.limits import ContextRoom, Limits
 from agent_cli.loop import Loop
@@ -119,6 +119,10 @@ class Agent:
         turn_id = self.session.new_turn_id(self._world.clock.wall())
         return Turn(turn_id, self._world, lambda: self.limits, emit, guards)
 
+    def _turn_or_none_yet(self) -> Turn:
+        """The running or the last turn; before the first a turn in which nothing happened."""
+        return self._turn or self._new_turn(TurnGuards(self._session_guards), lambda _: None)
+
     def _open(self, turn: Turn, text: str) -> None:
         self.session.recorder.start(
             TurnHead(
@@ -194,7 +198,7 @@ class Agent:
 
     def gauges(self) -> LimitsUpdated:
         """The gauges of the running or the last turn."""
-        return (self._turn or self._new_turn(TurnGuards(), lambda _: None)).gauges()
+        return self._turn_or_none_yet().gauges()
 
     @property
     def estimator(self) -> TokenEstimator:
@@ -216,9 +220,8 @@ class Agent:
 
     def counters(self) -> list[Counter]:
         """Every counter of the guards with its limit and what last cleared it."""
-        if self._turn:
-            return self._turn.guards.counters(self._turn.meters())
-        return TurnGuards(self._session_guards).counters(Meters(self.limits))
+        turn = self._turn_or_none_yet()
+        return turn.guards.counters(turn.meters())
 
     def reset_guards(self) -> None:
         if self._turn:

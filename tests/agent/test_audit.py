@@ -194,6 +194,11 @@ async def test_an_attempt_that_breaks_in_the_middle_of_its_calls_was_paid_for() 
     assert result.usage.estimated
 
 
+async def test_before_the_first_turn_no_price_is_said_to_be_unknown() -> None:
+    names = [counter.name for counter in Table(["hi"]).agent.counters()]
+    assert {"cost", "session cost"} <= set(names)
+
+
 async def test_each_request_costs_what_its_own_model_costs() -> None:
     def reply(*_: Any) -> Any:
         table.agent.model = ScriptedModel(["done"], name="unheard-of")
