@@ -44,7 +44,7 @@ def test_all_errors_of_all_layers_are_told_together(tmp_path: Path) -> None:
 
 def test_errors_come_in_the_users_language(tmp_path: Path) -> None:
     lines = problems(tmp_path, environ={"AGENT_LANG": "zh", "AGENT_MAX_STEP": "3"})
-    assert lines == ["AGENT_MAX_STEP 不认识:您是指 AGENT_MAX_STEPS 吗?"]
+    assert lines == ["AGENT_MAX_STEP 不认识：您是指 AGENT_MAX_STEPS 吗？"]
 
 
 @pytest.mark.parametrize(
