@@ -25,6 +25,7 @@ _RUNNERS = (
 )
 _RULE = re.compile(r"([a-z*?][a-z0-9_*?]*)(?:\((.+)\))?", re.DOTALL)
 _OPEN_END = re.compile(r"\w\*")
+_SCRIPT = re.compile(r"[\s;&|]")
 _DEEPEST = 4
 
 
@@ -103,32 +104,30 @@ class Rule:
         return any(self._touches_words(part.words, depth) for part in parts)
 
     def _touches_words(self, words: Sequence[Word], depth: int) -> bool:
-        texts = [word.text.casefold() for word in words]
-        if not texts:
+        if not words:
             return False
-        texts[0] = _program(texts[0])
-        if self._begins(texts):
+        if self._begins(words):
             return True
-        if words[0].sure and not runs_others(texts[0]):
+        if words[0].sure and not runs_others(words[0].text):
             return False
-        later = (self._begins([_program(texts[at]), *texts[at + 1 :]]) for at in range(1, len(texts)))
-        scripts = (word.text for word in words[1:] if re.search(r"\s|[;&|]", word.text))
-        return any(later) or (depth < _DEEPEST and any(self._touches(each, depth + 1) for each in scripts))
+        later = any(self._begins(words[start:]) for start in range(1, len(words)))
+        scripts = (word.text for word in words[1:] if _SCRIPT.search(word.text))
+        return later or (depth < _DEEPEST and any(self._touches(each, depth + 1) for each in scripts))
 
-    def _begins(self, texts: list[str]) -> bool:
+    def _begins(self, words: Sequence[Word]) -> bool:
         """The pattern's words come first; options may stand before a subcommand."""
-        wanted = [word.casefold() for word in self._words[0]]
-        if not wanted or not fnmatchcase(texts[0], wanted[0]):
-            return not wanted
-        if len(texts) > 1 and texts[1].startswith("-"):
-            return all(any(fnmatchcase(text, word) for text in texts) for word in wanted)
-        return len(texts) >= len(wanted) and all(map(fnmatchcase, texts, wanted))
+        program, *wanted = self._words[0] or ["*"]
+        others = words[1:]
+        if not fnmatchcase(_program(words[0].text).casefold(), _program(program).casefold()):
+            return False
+        if others and others[0].text.startswith("-"):
+            return all(any(_may_fit(word, each) for word in others) for each in wanted)
+        return len(others) >= len(wanted) and all(map(_may_fit, others, wanted))
 
     def _may_occur_in(self, command: str) -> bool:
         seen = re.split(r"[^\w.-]+", re.sub(r"[\\'\"]", "", command.casefold()))
         return all(
-            any(fnmatchcase(word, wanted.casefold().rpartition("/")[2]) for word in seen)
-            for wanted in self._words[0]
+            any(fnmatchcase(word, _program(wanted).casefold()) for word in seen) for wanted in self._words[0]
         )
 
     def touches_text(self, text: str) -> bool:
@@ -187,6 +186,10 @@ def _fits_word(word: Word, wanted: str) -> bool:
     if not word.sure or not fnmatchcase(word.text, wanted):
         return False
     return word.text == wanted or ".." not in word.text.split("/")
+
+
+def _may_fit(word: Word, wanted: str) -> bool:
+    return not word.sure or fnmatchcase(word.text.casefold(), wanted.casefold())
 
 
 def runs_others(program: str) -> bool:
