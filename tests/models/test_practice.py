@@ -192,6 +192,20 @@ async def test_continue_takes_up_the_task_before_it() -> None:
     assert done.message.tool_calls[0].name == "calculate"
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[not started: the user interrupted the turn]",
+        "[not run: the time of this turn is over]",
+        "[interrupted by the user before it finished]",
+    ],
+)
+async def test_continue_makes_a_call_again_that_never_came_to_its_end(content: str) -> None:
+    broken_off = exchange("calculate", {"expression": "12*7"}, content, ok=False)
+    done = await reply(UserMessage("what is 12*7"), *broken_off, UserMessage("Continue the task."))
+    assert [call.name for call in done.message.tool_calls] == ["calculate"]
+
+
 async def test_only_the_calls_of_this_turn_count() -> None:
     earlier = [
         UserMessage("what is 1+1"),

@@ -16,6 +16,8 @@ from agent_cli.text import Catalog, Language
 
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _GO_ON = re.compile(r"\s*(?:please\s+)?(?:continue|go on|keep going|继续)\b", re.IGNORECASE)
+_NOT_DONE = ("[not started", "[not run:", "[interrupted by the user before")
+"""How results begin that are none: such a call is made again."""
 _HARNESS = re.compile(r"\n\n(?:hint: |\[|Note: ).*", re.DOTALL)
 
 
@@ -107,6 +109,8 @@ def _outcomes(messages: Sequence[Message]) -> tuple[Outcome, ...]:
         if isinstance(message, ToolMessage) and message.tool_call_id in calls:
             call = calls[message.tool_call_id]
             content = _HARNESS.sub("", message.content)
+            if content.startswith(_NOT_DONE):
+                continue
             found.append(Outcome(call.name, _arguments(call.arguments), content, message.ok))
     return tuple(found)
 
