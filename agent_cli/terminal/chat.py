@@ -183,7 +183,7 @@ class Chat:
             key = "terminal.unknown_near" if near else "terminal.unknown_command"
             self.say(self.text(key, name=clean(name), near=near), "warn")
         elif self.busy and not command.while_busy:
-            self.say(self.text("terminal.busy", name=command.name), "warn")
+            self.say(self.text("terminal.busy", name=f"/{command.name}"), "warn")
         else:
             try:
                 work = command.run(self, argument)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent_cli.agent import Agent
-from agent_cli.approval import AllowAll
+from agent_cli.approval import AllowAll, Approval
 from agent_cli.clock import ManualClock
 from agent_cli.events import (
     Event,
@@ -28,6 +28,7 @@ from agent_cli.models.practice import PracticeModel
 from agent_cli.models.practice.drills import DRILLS, SCRATCH
 from agent_cli.results import AgentResult
 from agent_cli.text import LANGUAGES, read_texts
+from tests.agent.playing import Answering
 from tools import default_tools, tool
 from tools.calculator import calculator_tool
 
@@ -93,6 +94,14 @@ async def test_drill_timeout_ends_a_real_command_at_its_limit(tmp_path: Path) ->
     assert (finished.ok, finished.kind) == (False, "timeout_unknown_effect")
     assert result.status == "ok"
     assert finished.content.splitlines()[0] in result.answer
+
+
+async def test_drill_timeout_does_not_speak_of_a_limit_when_the_user_refused(tmp_path: Path) -> None:
+    practice = Practice(tmp_path, Limits())
+    practice.agent.approver = Answering(Approval(False))
+    result = await practice.play("drill timeout")
+    assert "time limit" not in result.answer
+    assert "The user refused this call" in result.answer
 
 
 async def test_drill_edit_fails_reads_and_then_edits_the_file(practice: Practice, tmp_path: Path) -> None:

@@ -61,7 +61,10 @@ def _timeout(now: Situation) -> Reply:
     """A command that takes longer than any tool may."""
     if not now.outcomes:
         return ask("run_shell", command=f"sleep {SLOW_SECONDS}")
-    return Say(now.say("drill_timeout_done", report=now.outcomes[-1].content))
+    last = now.outcomes[-1]
+    if "did not finish within" not in last.content:
+        return Say(told(now, last))
+    return Say(now.say("drill_timeout_done", report=last.content))
 
 
 def _edit(now: Situation) -> Reply:
