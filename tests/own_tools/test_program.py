@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import run_program
+from tests.cli.running import ROOT, run_program
 from tests.own_tools.test_loading import TOOL, write
 
 pytestmark = pytest.mark.process
@@ -41,3 +43,13 @@ def test_a_projects_tools_are_not_loaded_without_trust(tmp_path: Path) -> None:
     assert ended.code == 0
     assert not (tmp_path / "ran").exists()
     assert ["it is not trusted" in line for line in ended.messages] == [True]
+
+
+def test_nothing_that_loads_tools_is_there_before_the_first_paint() -> None:
+    code = "import agent_cli.cli.interactive, sys; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    names = loaded.stdout.split()
+    assert "agent_cli.cli.tool_files" in names
+    assert {"tools", "importlib.metadata"} & set(names) == set()
