@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from agent_cli.messages import UserMessage, message_from_wire
 from agent_cli.models.base import ChatModel
 from agent_cli.models.configured import configured_model
 from agent_cli.settings import load
+from agent_cli.text import Catalog
 from tools import Tool, ToolRegistry
 
 
@@ -35,10 +37,11 @@ def run_agent(
     ``messages`` are chat-completions dicts without the system message, the last one from the user;
     afterwards the last one is the final assistant message. The same list can be given again to go on.
     ``tools=None`` is a plain chat; ``model=None`` takes the model of the settings (environment,
-    ``.env``, ``config.toml``). Without an ``approver`` nobody is asked: the tools are the program's own.
+    ``.env``, ``config.toml``), a local one included. Without an ``approver`` nobody is asked: the tools
+    are the program's own.
 
     Raises ``HistoryError`` for messages that are no valid history and ``ConfigError`` for settings
-    that name no model. A failing model service raises nothing: the last message says what happened.
+    that name no usable model. A failing model service raises nothing: the last message says what happened.
     """
     history = [message_from_wire(message) for message in messages]
     last = history.pop() if history else None
@@ -46,22 +49,31 @@ def run_agent(
         raise HistoryError("messages must end with a user message")
     session = Session.in_memory(history)
     session.conversation.check()
-    agent = Agent(
-        model=model or configured_model(load({}, os.environ, Path.cwd())),
-        tools=tools,
-        system=system_prompt,
-        limits=limits,
-        approver=approver,
-        session=session,
-    )
+    with _settings_model() if model is None else nullcontext(model) as chosen:
+        agent = Agent(
+            model=chosen, tools=tools, system=system_prompt, limits=limits, approver=approver, session=session
+        )
 
-    async def play() -> None:
-        async for _ in agent.run(last.content):
-            pass
+        async def play() -> None:
+            async for _ in agent.run(last.content):
+                pass
 
-    _run(play)
+        _run(play)
     messages.extend(agent.messages[len(messages) :])
     return messages
+
+
+@contextmanager
+def _settings_model() -> Iterator[ChatModel]:
+    """The model that the settings name; a local one is served until the end of the context."""
+    settings = load({}, os.environ, Path.cwd())
+    if not settings.local:
+        yield configured_model(settings)
+        return
+    from agent_cli.local import served  # noqa: PLC0415  (most models are elsewhere)
+
+    with served(settings, Path.cwd(), Catalog(settings.lang)) as here:
+        yield configured_model(here)
 
 
 def _run(play: Callable[[], Coroutine[Any, Any, None]]) -> None:

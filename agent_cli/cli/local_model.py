@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_cli.cli.run import Run
-from agent_cli.settings import Secret, Settings
 
 if TYPE_CHECKING:
-    from agent_cli.local import LocalServer
+    from agent_cli.local import Weights
 
 _AT_ONCE = 0.3
 _TELL_EVERY = 15.0
@@ -27,43 +26,24 @@ def on_local_model(run: Run) -> Iterator[Run]:
     if not run.settings.local:
         yield run
         return
-    from agent_cli.local import LocalServer, find_weights  # noqa: PLC0415  (most models are elsewhere)
+    from agent_cli.local import served  # noqa: PLC0415  (most models are elsewhere)
 
-    weights = find_weights(run.settings.local, run.folder, run.catalog)
-    server = LocalServer(weights, run.settings.home / "local", run.catalog)
-    progress = Progress(run, weights.name, weights.size)
-    try:
-        server.wait(progress.show)
-        yield replace(run, settings=_at(server, run.settings))
-    finally:
-        server.close()
-
-
-def _at(server: LocalServer, settings: Settings) -> Settings:
-    """Whatever else names a model: it is this one."""
-    places = dict.fromkeys(("base_url", "api_key", "model", "provider"), "--local")
-    return replace(
-        settings,
-        base_url=server.base_url,
-        api_key=Secret(server.key),
-        model=server.name,
-        provider="",
-        origins={**settings.origins, **places},
-    )
+    with served(run.settings, run.folder, run.catalog, Progress(run).show) as settings:
+        yield replace(run, settings=settings)
 
 
 class Progress:
     """A line when loading takes a while, and now and then another."""
 
-    def __init__(self, run: Run, name: str, size: int) -> None:
-        self._run, self._name, self._size = run, name, size
+    def __init__(self, run: Run) -> None:
+        self._run = run
         self._due = _AT_ONCE
 
-    def show(self, seconds: float) -> None:
+    def show(self, weights: Weights, seconds: float) -> None:
         if seconds < self._due or self._run.arguments.quiet:
             return
         first = self._due == _AT_ONCE
         key = "local.loading" if first else "local.still_loading"
-        size = f"{self._size / 1e6:.0f}"
-        self._run.tell(self._run.catalog(key, name=self._name, size=size, seconds=f"{seconds:.0f}"))
+        size = f"{weights.size / 1e6:.0f}"
+        self._run.tell(self._run.catalog(key, name=weights.name, size=size, seconds=f"{seconds:.0f}"))
         self._due = _TELL_EVERY if first else self._due + _TELL_EVERY

@@ -15,7 +15,7 @@ import pytest
 from agent_cli.cli.doctor import run_doctor
 from agent_cli.cli.doctor.check import Check
 from agent_cli.cli.doctor.drills import EXPECTED, Fired
-from agent_cli.cli.doctor.surroundings import REQUIRED, check_python, check_terminal
+from agent_cli.cli.doctor.surroundings import EXTRAS, REQUIRED, check_extras, check_python, check_terminal
 from agent_cli.events import ToolCallFinished
 from agent_cli.memory.store import SessionStore
 from agent_cli.messages import AssistantMessage, ToolCall, UserMessage
@@ -84,6 +84,28 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it() -> None:
 
     failed = [check.line for check in check_python(CATALOG, version) if check.state == "failed"]
     assert failed == ["✗ packages: rich is missing. Install it: pip install rich"]
+
+
+def test_an_extra_that_is_not_there_is_asked_for_by_name_and_no_fault() -> None:
+    def version(name: str) -> str:
+        if name == "mcp":
+            raise PackageNotFoundError(name)
+        return "1.0"
+
+    assert [check.line for check in check_extras(CATALOG, version)] == [
+        "⚠ extras: mcp is not installed. Only if you want it: pip install 'agent-cli[mcp]'",
+        "✓ extras: local: xllamacpp 1.0",
+    ]
+
+
+def test_every_extra_of_the_project_is_looked_for() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    brought = {
+        name: [text.partition(">")[0] for text in needs] for name, needs in extras.items() if name != "test"
+    }
+    assert brought == {name: [package] for name, package in EXTRAS.items()}
 
 
 class _Terminal(io.TextIOWrapper):

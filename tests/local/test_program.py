@@ -14,6 +14,7 @@ from agent_cli.cli.arguments import parse
 from agent_cli.cli.local_model import Progress, on_local_model
 from agent_cli.cli.run import Run
 from agent_cli.errors import ConfigError
+from agent_cli.local import Weights
 from agent_cli.settings import load
 from tests.cli.running import ROOT, command, environment, run_program
 from tests.local.world import ENGINE, SAY, Model, until
@@ -52,13 +53,14 @@ def test_a_projects_file_may_not_choose_what_is_loaded(tmp_path: Path) -> None:
 
 def test_loading_is_told_when_it_takes_a_while_and_then_every_15_seconds(model: Model) -> None:
     told: list[str] = []
-    progress = Progress(run_for(model, told), "tiny", 98_400_000)
+    weights = Weights(model.path, 98_400_000, 0)
+    progress = Progress(run_for(model, told))
     for seconds, lines in ((0.29, 0), (0.3, 1), (14.9, 1), (15, 2), (29.9, 2), (30, 3)):
-        progress.show(seconds)
+        progress.show(weights, seconds)
         assert len(told) == lines
     assert told[:2] == ["Loading tiny (98 MB) ...", "Still loading tiny, 15 s so far ..."]
-    quiet = Progress(run_for(model, told, "--quiet"), "tiny", 1)
-    quiet.show(60)
+    quiet = Progress(run_for(model, told, "--quiet"))
+    quiet.show(weights, 60)
     assert len(told) == 3
 
 
@@ -69,6 +71,36 @@ def test_a_question_is_answered_and_nothing_is_left_running(model: Model) -> Non
     assert (done.code, done.out) == (0, f"{ANSWER}\n"), done.err
     alive = Model(model.path, home / "state" / "local")
     until(lambda: not list(alive.processes()), "the end of the server")
+
+
+@pytest.mark.process
+def test_the_doctor_loads_the_model_and_asks_it(model: Model) -> None:
+    home = model.path.parent
+    done = run_program("doctor", "--local", "tiny.gguf", folder=home, env=PATHS)
+    lines = [line for line in done.out.splitlines() if "endpoint" in line]
+    assert lines[0].startswith("✓ endpoint: 127.0.0.1 reached by TCP"), done.out + done.err
+    assert lines[1] == "✓ endpoint: tiny is one of 1 models"
+    model.path.write_bytes(b"GGUF broken")
+    broken = run_program("doctor", "--local", "tiny.gguf", folder=home, env=PATHS)
+    assert broken.code == 1
+    assert "✗ endpoint: The model" in broken.out
+
+
+@pytest.mark.process
+def test_a_program_that_calls_run_agent_gets_it_too(model: Model) -> None:
+    code = """from agent_cli import run_agent
+messages = [{"role": "user", "content": "hi"}]
+print(run_agent(None, None, messages)[-1]["content"])"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=model.path.parent,
+        env=environment(model.path.parent, {"AGENT_LOCAL": "tiny.gguf", **PATHS}),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == (f"{ANSWER}\n", "")
 
 
 @pytest.mark.process

@@ -28,6 +28,8 @@ REQUIRED = (
     "platformdirs",
     "justhtml",
 )
+EXTRAS = {"mcp": "mcp", "local": "xllamacpp"}
+"""What each extra of ours brings."""
 NARROW = 40
 _OTHERS = 0o077
 _SAMPLE = "→ ✓ 中"
@@ -43,6 +45,17 @@ def check_python(say: Catalog, version: Callable[[str], str] = version) -> Itera
             text, cure = say("doctor.no_package", name=name), say("doctor.install", name=name)
             yield Check("packages", "failed", text, cure)
     yield Check("packages", "ok", ", ".join(f"{name} {number}" for name, number in found.items()))
+
+
+def check_extras(say: Catalog, version: Callable[[str], str] = version) -> Iterator[Check]:
+    """What can be installed beside; that it is not is no fault."""
+    for extra, package in EXTRAS.items():
+        try:
+            yield Check("extras", "ok", f"{extra}: {package} {version(package)}")
+        except PackageNotFoundError:
+            yield Check(
+                "extras", "note", say("doctor.no_extra", name=extra), say("doctor.install_extra", name=extra)
+            )
 
 
 def check_terminal(say: Catalog, stream: TextIO, environ: Mapping[str, str], columns: int) -> Iterator[Check]:

@@ -38,7 +38,8 @@ class Server:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                self.answer(200 if server.loaded else 503, {"status": "ok"})
+                models = [{"id": name, "object": "model"} for name in params.model_alias]
+                self.answer(200 if server.loaded else 503, {"object": "list", "data": models})
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
