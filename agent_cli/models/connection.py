@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 NO_KEY = "no-key"
+_HUNG_UP = frozenset({"RemoteProtocolError", "ReadError", "WriteError"})
 MOST_WAITING = 1024 * 1024
 
 
 class Connection:
     """Makes and keeps the client. The import behind it takes about a second, so it happens in a
-    thread: :meth:`warm_up` early, from any thread, or :meth:`client` when it is needed."""
+    thread: :meth:`warm_up` early, from any thread, or :meth:`client` when it is needed. ``is_kept`` is
+    set by who has read an answer to its end: its connection waits to be used again."""
 
     def __init__(self, address: Address, key: str) -> None:
         self._address = address
@@ -28,6 +30,7 @@ class Connection:
         self._lock = threading.Lock()
         self._client: AsyncOpenAI | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.is_kept = False
 
     def warm_up(self) -> None:
         """Import the SDK and make the client, if that is possible."""
@@ -47,8 +50,23 @@ class Connection:
         return self._client
 
     async def post(self, path: str, body: bytes) -> httpx2.Response:
-        """A response whose body was not read yet. There are no timeouts: the caller's clock decides."""
-        import httpx2  # noqa: PLC0415  (comes with the SDK, late)
+        """A response whose body was not read yet. There are no timeouts: the caller's clock decides.
+
+        A server may close a kept connection in the moment in which it is used again; then the request is
+        sent once more on a new one.
+        """
+        from openai import APIConnectionError  # noqa: PLC0415  (late: see the class)
+
+        kept, self.is_kept = self.is_kept, False
+        try:
+            return await self._post(path, body)
+        except APIConnectionError as error:
+            if not kept or type(error.__cause__).__name__ not in _HUNG_UP:
+                raise
+            return await self._post(path, body)
+
+    async def _post(self, path: str, body: bytes) -> httpx2.Response:
+        import httpx2  # noqa: PLC0415
 
         client = await self.client()
         return await client.post(
@@ -129,6 +147,11 @@ class Reader:
         elif not self._task.done():
             self._arrived.clear()
         return received
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether all of the answer came."""
+        return self._task.done() and not self._task.cancelled() and self._task.exception() is None
 
     async def aclose(self) -> None:
         """Give the connection back if all was read, else close it at once."""

@@ -114,6 +114,7 @@ class Exchange:
                 raise Refused(error, decoder.fault) from error
             raise
         finally:
+            self._connection.is_kept = reader.has_ended
             await reader.aclose()
 
     async def _open(self, body: bytes, deadline: float | None) -> httpx2.Response:

@@ -4,7 +4,8 @@ never waits, with tools that remember what they ran."""
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Unpack
 
 from agent_cli.agent import Agent
@@ -145,6 +146,15 @@ async def ask(
     """One call of ``model``."""
     settings: ModelOptions = {"request_timeout": 5.0, "stream_idle": 5.0, **options}
     return Reply([part async for part in model.stream(messages, tools, **settings)])
+
+
+@asynccontextmanager
+async def model_of(server: WireServer) -> AsyncIterator[OpenAIChatModel]:
+    model = OpenAIChatModel(server.base_url, KEY, "mock")
+    try:
+        yield model
+    finally:
+        await model.aclose()
 
 
 async def reply_to(answer: Answer | Answerer, tools: Sequence[ToolSchema] | None = None) -> Reply:
