@@ -2,13 +2,16 @@
 
 ``strict`` ends when the first message is no ``initialize``; ``silent`` never answers; ``mute`` ends at once.
 ``pages`` lists its tools one by one; ``garbage`` writes lines that are no messages in between; ``grows``
-offers another tool after each call.
+offers another tool after each call. ``stubborn`` and a child of it ignore the end of their input and signals.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
+import time
 from typing import Any
 
 
@@ -52,6 +55,11 @@ def say(message: dict[str, Any]) -> None:
 def main(mode: str) -> None:
     if mode == "mute":
         sys.exit("legacy: no licence found")
+    if mode == "stubborn":
+        for unheard in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(unheard, signal.SIG_IGN)
+        os.fork()
+        time.sleep(600)
     legacy = Legacy(mode)
     for number, line in enumerate(sys.stdin):
         message = json.loads(line)

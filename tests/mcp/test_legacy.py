@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from agent_cli.clock import SystemClock
 from agent_cli.mcp.config import ServerConfig
-from tests.mcp.real import alive, legacy, room, until
+from tests.mcp.real import LEGACY, legacy, room, until
+from tools.process_tree import processes
 
 pytestmark = pytest.mark.process
 
@@ -47,7 +48,7 @@ async def test_a_server_that_never_answers_is_given_up_and_ended() -> None:
         (server,) = opened.servers
         assert server.trouble
         assert server.trouble.key == "mcp.too_slow"
-    assert not legacies()
+    assert not running("silent")
 
 
 async def test_a_server_that_ends_at_once_is_told_with_its_last_words() -> None:
@@ -82,46 +83,32 @@ async def test_leaving_in_the_middle_of_a_start_leaves_nothing_behind() -> None:
     async with room(legacy("silent"), patience=0.5) as opened:
         pass
     assert [server.state for server in opened.servers] == ["off"]
-    assert not legacies()
+    assert not running("silent")
 
 
-async def test_a_command_that_ignores_the_end_of_its_input_is_ended_by_signals(tmp_path: Path) -> None:
-    stubborn = tmp_path / "stubborn.py"
-    numbers = tmp_path / "numbers"
-    stubborn.write_text(
-        "import os, signal, sys, time\n"
-        "[signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)]\n"
-        f"os.fork(); open({str(numbers)!r}, 'a').write(f'{{os.getpid()}}\\n')\n"
-        "time.sleep(600)\n"
-    )
-    async with room(ServerConfig("stubborn", command=sys.executable, args=(str(stubborn),)), patience=0):
-        await until(lambda: numbers.exists() and numbers.read_text().count("\n") > 1)
-    found = [int(line) for line in numbers.read_text().split()]
-    assert len(found) >= 2
-    assert not [number for number in found if alive(number)]
+async def test_a_command_that_ignores_the_end_of_its_input_is_ended_by_signals() -> None:
+    async with room(legacy("stubborn"), patience=0):
+        await until(lambda: len(running("stubborn")) == 2)
+    assert not running("stubborn")
 
 
 async def test_an_ending_that_is_broken_off_leaves_nothing_behind() -> None:
-    async with room(legacy("silent"), patience=0.5) as opened:
+    async with room(legacy("stubborn"), patience=0) as opened:
+        await until(lambda: len(running("stubborn")) == 2)
         (server,) = opened.servers
         server.start()
         await asyncio.sleep(0.1)
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for _ in range(2):
-            for task in tasks:
-                task.cancel()
-            await asyncio.sleep(0.05)
-    assert not legacies()
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+        async with asyncio.timeout(1):
+            await until(lambda: not running("stubborn"))
 
 
-def legacies() -> list[str]:
-    """The servers of these tests that run."""
+def running(mode: str) -> list[int]:
+    """The servers of a mode that run."""
     found = []
-    for name in os.listdir("/proc"):
-        if name.isdecimal() and alive(int(name)):
-            try:
-                command = Path(f"/proc/{name}/cmdline").read_bytes()
-            except OSError:
-                continue
-            found += [name] if b"legacy.py" in command and b"silent" in command else []
+    for process in processes():
+        with suppress(OSError):
+            line = Path(f"/proc/{process.pid}/cmdline").read_bytes().split(b"\0")
+            found += [process.pid] if line[-3:-1] == [LEGACY.encode(), mode.encode()] else []
     return found

@@ -71,6 +71,12 @@ async def test_a_server_comes_up_with_its_tools(lives: list[Life]) -> None:
     assert life.world.clock.slept == []
 
 
+async def test_a_servers_own_time_is_that_of_its_tools(lives: list[Life]) -> None:
+    lives.append(life := Life(TestLink(), ServerConfig("a", command="run", tool_timeout=2.5)))
+    server = await life.reach("ready")
+    assert [tool.timeout for tool in server.tools] == [2.5]
+
+
 @pytest.mark.parametrize("failures", [len(PAUSES) - 1, len(PAUSES), len(PAUSES) + 1])
 async def test_a_start_is_tried_again_after_growing_pauses_until_they_are_used_up(
     lives: list[Life], failures: int
@@ -152,6 +158,13 @@ async def test_a_start_that_takes_too_long_is_given_up(lives: list[Life]) -> Non
     await until(lambda: server.state == "ready")
 
 
+async def test_a_start_in_time_has_all_the_time_afterwards(lives: list[Life]) -> None:
+    lives.append(life := Life(TestLink(), ServerConfig("a", command="run", start_timeout=0.05)))
+    server = await life.reach("ready")
+    await asyncio.sleep(0.1)
+    assert (server.state, len(life.world.openings)) == ("ready", 1)
+
+
 async def test_the_innermost_of_grouped_errors_is_told(lives: list[Life]) -> None:
     grouped = BaseExceptionGroup("tasks", [ExceptionGroup("more", [ConnectionError("no route")])])
     lives.append(life := Life(grouped))
@@ -167,19 +180,21 @@ async def test_a_command_gets_no_keys_but_those_that_its_settings_name(lives: li
     await life.reach("ready")
     (opening,) = life.world.openings
     assert opening.config.env == {"TOKEN": "ghp"}
-    assert opening.environ["PATH"] == "/bin"
+    assert (opening.environ["PATH"], opening.folder) == ("/bin", "/project/sub")
     assert not {"OPENAI_API_KEY", "GITHUB_TOKEN", "LLM_MODEL"} & opening.environ.keys()
 
 
 async def test_starting_anew_ends_the_connection_and_begins_the_count_again(lives: list[Life]) -> None:
-    lives.append(life := Life([first := TestLink(), *[BROKEN] * (len(PAUSES) + 1), TestLink()]))
+    lives.append(life := Life([first := TestLink(), *[BROKEN] * (len(PAUSES) + 2), TestLink()]))
     server = await life.reach("ready")
     server.start()
     await until(lambda: server.state == "failed")
     assert first.closed
     assert life.world.clock.slept == list(PAUSES)
+    assert len(life.world.openings) == 1 + len(PAUSES) + 1
     server.start()
     await until(lambda: server.state == "ready")
+    assert life.world.clock.slept == [*PAUSES, PAUSES[0]]
     assert server.trouble is None
 
 
@@ -226,11 +241,13 @@ async def test_a_call_waits_for_a_server_that_is_coming_back(lives: list[Life]) 
 
 
 async def test_a_server_that_is_down_says_so_at_once(lives: list[Life]) -> None:
-    lives.append(life := Life(BROKEN))
-    server = await life.reach("failed")
+    lives.append(life := Life([link := TestLink(), BROKEN]))
+    server = await life.reach("ready")
+    link.lose()
+    await until(lambda: server.state == "failed")
     with pytest.raises(ToolError, match="The MCP server a is not running") as caught:
         await server.call("echo", {}, reads_only=True)
-    assert caught.value.kind == "unavailable"
+    assert (caught.value.kind, link.called) == ("unavailable", [])
 
 
 @pytest.mark.parametrize(("reads_only", "kind"), [(True, "network"), (False, "timeout_unknown_effect")])

@@ -115,6 +115,13 @@ async def test_settling_waits_for_the_slow_but_not_for_ever(begun: list[Servers]
     }
 
 
+async def test_settling_ends_as_soon_as_all_is_known(begun: list[Servers]) -> None:
+    begun.append(servers := World(fine=TestLink(), dead=BROKEN).servers())
+    servers.start()
+    async with asyncio.timeout(2):
+        await servers.settle(3_600)
+
+
 async def test_without_servers_there_is_nothing_to_wait_for() -> None:
     servers = Servers.none()
     servers.start()
@@ -137,7 +144,7 @@ async def test_a_server_that_is_switched_off_starts_only_when_asked(begun: list[
 
 async def test_trouble_is_told_once_until_the_server_was_well_again(begun: list[Servers]) -> None:
     link = TestLink()
-    script: list[Start] = [BROKEN, BROKEN, BROKEN, link, *[BROKEN] * (len(PAUSES) + 2)]
+    script: list[Start] = [BROKEN, BROKEN, link, *[BROKEN] * (len(PAUSES) + 2)]
     begun.append(servers := World(a=script).servers())
     told: list[str] = []
     servers.on_trouble = lambda server: told.append(server.config.name)
