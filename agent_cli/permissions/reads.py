@@ -1,7 +1,7 @@
 """Commands that only look. Each with the options known to be harmless: any other option is not a read.
 
 A line below is a program (with its subcommand), ``<N`` for at most N further words that are no options,
-the letters of its short options, and its long options.
+the letters of its short options, and its long options. No program is here that runs what it reads.
 """
 
 from __future__ import annotations
@@ -91,9 +91,6 @@ _TABLE = {
     "md5sum": _SUM,
     "sha1sum": _SUM,
     "sha256sum": _SUM,
-    "python": "<0 -V --version",
-    "python3": "<0 -V --version",
-    "node": "<0 -v --version",
     "git --version": "<0",
     "git status": "-sbuv --short --branch --porcelain --untracked-files --ignored --long --show-stash",
     "git diff": f"-puUwbMCsR --cached --staged --merge-base {_DIFF}",

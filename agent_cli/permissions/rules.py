@@ -21,7 +21,7 @@ KEYS = ("allow", "ask", "deny")
 _RUNNERS = (
     "sudo doas su env xargs nohup nice ionice time timeout command builtin exec eval source . sh bash dash "
     "zsh ksh fish find fd parallel watch ssh script strace stdbuf setsid chroot unshare flock busybox python "
-    "perl ruby node php awk gawk make npx uvx"
+    "perl ruby node deno bun lua php awk gawk pwsh osascript make npx uv uvx pipx poetry docker podman"
 )
 _RULE = re.compile(r"([a-z*?][a-z0-9_*?]*)(?:\((.+)\))?", re.DOTALL)
 _OPEN_END = re.compile(r"\w\*")

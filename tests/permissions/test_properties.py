@@ -108,7 +108,7 @@ def test_an_allowed_prefix_never_allows_another_program(pattern: str, command: s
 
 
 PIECES = [
-    *("ls", "cat", "echo", "pwd", "true", "evil", "./evil", "a.txt", "sub", "-l", "-n", "x"),
+    *("ls", "cat", "echo", "pwd", "sh", "evil", "./evil", "a.txt", "sub", "-l", "-n", "x"),
     *(
         "'",
         '"',
