@@ -26,6 +26,7 @@ _METAVARS = {
     "local": "FILE",
     "tools": "PATTERNS",
     "tools_file": "FILE",
+    "folders": "PATHS",
     "system": "TEXT|@FILE",
 }
 _VALUES = {

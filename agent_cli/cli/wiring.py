@@ -176,11 +176,23 @@ class Wiring:
         kept = settings.home / "sessions" / folder_of(self.run.folder)
         return default_tools(
             self.run.folder,
+            extra_roots=self._folders,
             read_only_roots=[kept],  # where results too long lie in full
+            allow_private_network=settings.private_network == "allow",
             weather_url=settings.weather_url,
             changes=self.changes,
             environ=self.run.environ,
         )
+
+    @cached_property
+    def _folders(self) -> list[Path]:
+        """Those beside the working folder that the user opened to the tools. Raises ``ConfigError``."""
+        texts = filter(None, (text.strip() for text in self.run.settings.folders.split(",")))
+        folders = [(self.run.folder / Path(text).expanduser()).resolve() for text in texts]
+        for folder in folders:
+            if not folder.is_dir():
+                raise ConfigError(self.run.catalog("cli.no_such_folder", path=folder))
+        return folders
 
     @cached_property
     def _own_tools(self) -> list[Tool]:
@@ -195,12 +207,14 @@ class Wiring:
         return own.tools
 
     def system_prompt(self) -> str:
-        """The user's own prompt, or ours with the one fact that a model cannot ask for; then the
+        """The user's own prompt, or ours with the facts that a model cannot ask for; then the
         project's instructions, if they are trusted."""
         text = self.run.settings.system
         if not text:
             ours = _PROMPT_FILE.read_text(encoding="utf-8")
             text = f"{ours}\nWorking folder: {self.run.folder} ({sys.platform})\n"
+            if self._folders:
+                text += f"Other folders you may use: {', '.join(map(str, self._folders))}\n"
         return "\n\n".join(filter(None, [text, instructions_text(self._instructions)]))
 
     @cached_property

@@ -46,7 +46,7 @@ class Settings:
     ``home`` is the state folder (sessions, records, logs), ``config_file`` the user's file, which
     need not exist. ``origins`` tells for each setting by name where its value came from, ``keys`` has
     every provider's key by the name of its variable. ``warnings`` are lines for people. ``tools`` are
-    comma-separated name patterns, ``system`` is a text.
+    comma-separated name patterns, ``folders`` comma-separated paths, ``system`` is a text.
     """
 
     home: Path
@@ -61,6 +61,8 @@ class Settings:
     approve: ApprovalMode = "ask"
     tools: str = BY_NAME["tools"].default
     tools_file: str = ""
+    folders: str = ""
+    private_network: Literal["refuse", "allow"] = "refuse"
     system: str = ""
     instructions: Literal["ask", "all", "none"] = "ask"
     context_tokens: int | None = None

@@ -121,6 +121,8 @@ TABLE: tuple[Setting, ...] = (
     _choice("approve", "AGENT_APPROVE", ("ask", "reads", "all"), "ask", unsafe_prefix="all"),
     Setting("tools", ("AGENT_TOOLS",), default="*", flag="--tools"),
     Setting("tools_file", ("AGENT_TOOLS_FILE",), flag="--tools-file", users_only=True),
+    Setting("folders", ("AGENT_FOLDERS",), flag="--folders", users_only=True),
+    _choice("private_network", "AGENT_PRIVATE_NETWORK", ("refuse", "allow"), "refuse", unsafe_prefix="allow"),
     Setting(
         "system",
         ("AGENT_SYSTEM",),

@@ -144,6 +144,12 @@ def test_a_project_file_may_not_switch_off_the_questions(tmp_path: Path) -> None
     assert load({"env_file": "mine.env"}, {}, tmp_path, tmp_path).approve == "all"
 
 
+@pytest.mark.parametrize("line", ["AGENT_FOLDERS=/", "AGENT_PRIVATE_NETWORK=allow", "AGENT_TOOLS_FILE=x.py"])
+def test_a_project_file_may_not_open_doors(tmp_path: Path, line: str) -> None:
+    (tmp_path / ".env").write_text(line)
+    assert [f"{line.partition('=')[0]} in .env is refused" in text for text in problems(tmp_path)] == [True]
+
+
 def test_a_project_file_may_not_read_other_files_or_move_the_state_folder(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("AGENT_SYSTEM=@/etc/passwd\nAGENT_HOME=/elsewhere\n")
     assert problems(tmp_path) == [

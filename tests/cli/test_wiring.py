@@ -19,6 +19,7 @@ from agent_cli.models.practice import PracticeModel
 from agent_cli.settings import Settings, load
 from agent_cli.text import Catalog
 from tests.permissions.judging import shell
+from tests.tools.calling import call
 
 SNAPSHOT = Path(__file__).parent / "snapshots" / "system_prompt.md"
 KEY = "sk-0123456789abcdef"
@@ -61,6 +62,30 @@ def test_only_the_tools_that_were_named_are_offered(wire: Wire, patterns: str, e
 
 def test_all_tools_are_offered_by_default(wire: Wire) -> None:
     assert {"calculate", "get_weather", "run_shell", "write_file"} <= set(wire().tools().names)
+
+
+async def test_other_folders_are_opened_to_the_tools_and_told_to_the_model(
+    wire: Wire, tmp_path: Path
+) -> None:
+    opened = tmp_path / "other"
+    opened.mkdir()
+    (opened / "a.txt").write_text("in here")
+    for folders, ok in (("", False), (f"{opened}", True), (f" {tmp_path / 'home'} , {opened} ", True)):
+        (tmp_path / "home").mkdir(exist_ok=True)
+        wiring = wire(folders=folders)
+        assert (await call(wiring.tools(), "read_file", path=str(opened / "a.txt"))).ok == ok
+        assert (str(opened) in wiring.system_prompt()) == ok
+
+
+def test_a_folder_that_is_none_is_told(wire: Wire, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nowhere \(folders\) is no folder"):
+        wire(folders=str(tmp_path / "nowhere")).tools()
+
+
+@pytest.mark.parametrize(("setting", "kind"), [("refuse", "permission_denied"), ("allow", "network")])
+async def test_private_addresses_are_reached_only_when_allowed(wire: Wire, setting: str, kind: str) -> None:
+    tools = wire(private_network=setting).tools()
+    assert (await call(tools, "fetch_url", url="http://127.0.0.1:1/")).kind == kind
 
 
 def test_a_pattern_without_a_match_names_the_tools_there_are(wire: Wire) -> None:
