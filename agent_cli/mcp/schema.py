@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from functools import reduce
 from typing import Any
 
+from tools.plain_text import clean
 from tools.schema import Schema, type_text
 
 MAX_DEPTH = 8
@@ -126,7 +127,7 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
 
 def _description(schema: Mapping[str, Any], others: Iterable[Schema]) -> str:
     text = schema.get("description")
-    said = text.strip()[:MAX_TEXT] if isinstance(text, str) else ""
+    said = clean(text.strip()[:MAX_TEXT]) if isinstance(text, str) else ""
     types = [type_text(other) for other in others]
     return " ".join([said, f"(or {' | '.join(types)})"] if types else [said]).strip()
 

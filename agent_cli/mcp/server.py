@@ -18,6 +18,7 @@ from agent_cli.mcp.schema import MAX_TEXT, reduce_schema
 from tools import Tool, ToolResult
 from tools.environment import command_environment
 from tools.failures import ToolError
+from tools.plain_text import clean
 from tools.schema import Signature
 
 State = Literal["off", "waiting", "starting", "ready", "retrying", "failed"]
@@ -212,7 +213,7 @@ class Server:
         self.tools = tuple(self._tool(name, remote) for name, remote in named.items())
 
     def _tool(self, name: str, remote: RemoteTool) -> Tool:
-        description = remote.description.strip()[:MAX_TEXT] or f"{remote.name} of {self.config.name}"
+        description = clean(remote.description.strip()[:MAX_TEXT]) or f"{remote.name} of {self.config.name}"
 
         async def call(**arguments: Any) -> ToolResult:
             return await self.call(remote.name, arguments, reads_only=remote.reads_only)

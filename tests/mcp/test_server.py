@@ -9,6 +9,7 @@ import pytest
 
 from agent_cli.errors import ConfigError
 from agent_cli.mcp.config import ServerConfig
+from agent_cli.mcp.schema import MAX_TEXT
 from agent_cli.mcp.server import PAUSES, STEADY, Server
 from tests.mcp.world import Start, TestLink, World, remote, until
 from tools import ToolResult
@@ -69,6 +70,12 @@ async def test_a_server_comes_up_with_its_tools(lives: list[Life]) -> None:
     assert get.backend_of({}) == "mcp:a"
     assert get.parameters == {"type": "object", "properties": {"text": {"type": "string"}}, "required": []}
     assert life.world.clock.slept == []
+
+
+async def test_a_description_is_bounded_and_fit_for_a_request(lives: list[Life]) -> None:
+    lives.append(life := Life(TestLink(remote("a", description=f" \ud800\0{'d' * MAX_TEXT}"))))
+    server = await life.reach("ready")
+    assert server.tools[0].description == f"��{'d' * (MAX_TEXT - 2)}"
 
 
 async def test_a_servers_own_time_is_that_of_its_tools(lives: list[Life]) -> None:

@@ -14,8 +14,10 @@ from agent_cli.mcp.files import read_files
 from agent_cli.mcp.server import PAUSES
 from agent_cli.mcp.servers import Servers
 from agent_cli.settings.trust import TrustStore
+from tests.agent.playing import Table
 from tests.mcp.world import Start, TestLink, World, remote, until
 from tools import Tool, ToolRegistry, tool
+from tools.failures import ToolError
 
 BROKEN = ConnectionRefusedError("refused")
 
@@ -120,6 +122,20 @@ async def test_settling_ends_as_soon_as_all_is_known(begun: list[Servers]) -> No
     servers.start()
     async with asyncio.timeout(2):
         await servers.settle(3_600)
+
+
+async def test_after_three_faults_in_a_row_a_server_is_left_alone(begun: list[Servers]) -> None:
+    link = TestLink(answer=ToolError("network", "no route"))
+    begun.append(servers := World(a=link, b=TestLink(remote("other"))).servers())
+    registry = ToolRegistry()
+    servers.serve(registry, all_of_them)
+    servers.start()
+    await servers.settle(1)
+    calls = [("mcp__a__echo", {"text": str(number)}) for number in range(4)]
+    table = Table([*calls, ("mcp__b__other", {}), "done"], registry)
+    await table.play()
+    assert [len(link.called), table.results[4]] == [3, "pong"]
+    assert "mcp:a is down" in table.results[3]
 
 
 async def test_without_servers_there_is_nothing_to_wait_for() -> None:
