@@ -19,9 +19,7 @@ SHELL = "run_shell"
 ONLY_READING = "only reading is allowed now (/approve)"
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9-]*")
 _GLOB = frozenset("*?[")
-_WITH_SUBCOMMANDS = frozenset(
-    ("apt", "apt-get", "cargo", "docker", "gh", "git", "go", "kubectl", "npm", "pip", "uv")
-)
+_WITH_SUBCOMMANDS = frozenset(("apt", "apt-get", "cargo", "gh", "git", "go", "kubectl", "npm", "pip"))
 _ALLOWED = Approval(True, by_user=False)
 
 

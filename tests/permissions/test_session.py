@@ -27,6 +27,7 @@ from tests.permissions.judging import request, rules, shell, verdict
         ("sudo ls", "run_shell(sudo ls)"),
         ("/usr/bin/env ls", "run_shell(/usr/bin/env ls)"),
         ("python3.11 x.py", "run_shell(python3.11 x.py)"),
+        ("docker run x", "run_shell(docker run x)"),
         ("find . -name x", "run_shell(find . -name x)"),
         ("'a*' x", "run_shell('a*' x)"),
         ("$X ls", "run_shell($X ls)"),
