@@ -94,7 +94,7 @@ class LiveView:
         self.screen.commit(lines)
 
     def asked(self, text: str) -> None:
-        rows = clean(text).split("\n")
+        rows = wrap(clean(text), self.columns - 3)
         marks = ["› ", *["  "] * (len(rows) - 1)]
         told = (line(("user", mark), ("bold", row)) for mark, row in zip(marks, rows, strict=True))
         self.say([line(), *told])
@@ -148,6 +148,8 @@ class LiveView:
             self._early.append((typed, shown))
 
     def stop(self) -> None:
+        if self.screen.away:  # Ctrl+C is for whoever has the terminal
+            return
         if self.chat and self.chat.interrupt():
             return
         if self.entry.buffer.text:
@@ -177,20 +179,20 @@ class LiveView:
         self.screen.app.create_background_task(self._edit())
 
     def suspend(self) -> None:
-        self.screen.app.create_background_task(self._lend(suspend))
+        self.screen.app.create_background_task(self.lend(suspend))
 
     async def _edit(self) -> None:
         draft = self.entry.text
         try:
-            self.entry.replace(await self._lend(lambda: edit_text(draft)))
+            self.entry.replace(await self.lend(lambda: edit_text(draft)))
         except OSError as error:
             reason = error.strerror or str(error)
             self.say(
                 [line(("error", self._text("terminal.no_editor", editor=error.filename, reason=reason)))]
             )
 
-    async def _lend(self, use_terminal: Callable[[], T]) -> T:
-        """Lend the terminal to something else; finished lines wait."""
+    async def lend(self, use_terminal: Callable[[], T]) -> T:
+        """Finished lines wait."""
         self.screen.away = True
         try:
             async with in_terminal():

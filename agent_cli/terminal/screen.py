@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
@@ -28,6 +28,7 @@ from prompt_toolkit.layout import (
     Window,
 )
 from prompt_toolkit.layout.menus import CompletionsMenuControl
+from prompt_toolkit.layout.screen import Char
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
@@ -56,21 +57,34 @@ LivePart = Callable[[int, int], Sequence[Line]]
 
 
 class _Bottom(Application[None]):
-    """An application that finds its first row again after the terminal wrapped its rows anew."""
+    """An application that finds its first row again after the terminal's width has changed."""
 
     reflows = False
+    """The terminal wraps rows that no longer fit anew, so that they take more of them."""
+
+    def follow_size(self) -> None:
+        """Erase what was drawn for another width. To be called before anything is drawn: a frame may
+        come before the signal that tells of the change."""
+        renderer = self.renderer
+        drawn, size = renderer.last_rendered_screen, renderer._last_size
+        columns = self.output.get_size().columns
+        if drawn is None or size is None or size.columns == columns:
+            return
+        if self.reflows:
+            cursor = renderer._cursor_pos
+            rows = sum(_rows_of(drawn.data_buffer[y], columns) for y in range(cursor.y))
+            renderer._cursor_pos = Point(cursor.x % columns, rows + cursor.x // columns)
+        renderer.erase(leave_alternate_screen=False)
 
     def _on_resize(self) -> None:
-        drawn = self.renderer.last_rendered_screen
-        if drawn is not None and self.reflows:
-            cursor = self.renderer._cursor_pos
-            columns = max(1, self.output.get_size().columns)
-            rows = 0
-            for y in range(cursor.y):
-                cells = [x for x, cell in drawn.data_buffer[y].items() if cell.char.strip()]
-                rows += max(1, math.ceil((max(cells, default=-1) + 1) / columns))
-            self.renderer._cursor_pos = Point(cursor.x % columns, rows + cursor.x // columns)
+        self.follow_size()
         super()._on_resize()
+
+
+def _rows_of(cells: Mapping[int, Char], columns: int) -> int:
+    """The rows that a drawn row takes at a width."""
+    width = max((x + 1 for x, cell in cells.items() if cell.char.strip()), default=0)
+    return max(1, math.ceil(width / columns))
 
 
 class Screen:
@@ -196,6 +210,7 @@ class Screen:
         self._drawn_at = asyncio.get_running_loop().time()
         self._on_frame()
         with self._output.burst():
+            self.app.follow_size()
             if self._finished:
                 self.app.renderer.erase(leave_alternate_screen=False)
                 self._write_finished()
@@ -208,16 +223,11 @@ class Screen:
             self._output.flush()
 
     def _prepare(self) -> None:
-        """Before a frame: ask for the live rows once; give rows back that are no longer needed."""
-        columns, rows = self.columns, self.rows
-        room = max(0, rows - _ROWS_BELOW)
-        live = self._live(columns, rows)
+        """Before a frame: ask for the live rows, once."""
+        self.app.follow_size()
+        live = self._live(self.columns, self.rows)
+        room = max(0, self.rows - _ROWS_BELOW)
         self._rows = [fitted(row, self._fit) for row in live[max(0, len(live) - room) :]]
-        drawn = self.app.renderer.last_rendered_screen
-        if drawn is not None:
-            wanted = self.app.layout.container.preferred_height(columns, rows).preferred
-            if wanted < drawn.height:
-                self.app.renderer.erase(leave_alternate_screen=False)
 
     def _prefix(self, row: int, wrapped: int) -> StyleAndTextTuples:
         first = fitted(self._prompt(), self._fit)

@@ -99,7 +99,9 @@ def test_resizing_during_a_turn_leaves_nothing_stale_and_loses_nothing(tmux: Tmu
     tmux.submit("lines 40")
     tmux.wait_for("answered")
     tmux.submit("slowly " + " ".join(words))
-    tmux.wait_for("word3")
+    tmux.wait_for(
+        "step 1/12\nword0 word1 word2 word3 word4 word5 word6 word7 word8 word9 word10 word11\nword12"
+    )
     tmux.run("send-keys", "-l", "typed meanwhile")
     for columns in (40, 80, 50, 40, 80):
         tmux.resize(columns, 24)

@@ -256,3 +256,13 @@ async def test_escape_closes_the_menu_before_it_stops_the_turn() -> None:
         assert stage.chat.busy
         stage.type("\x1b")
         await stage.until("interrupted")
+
+
+async def test_rows_that_are_no_longer_needed_are_given_back() -> None:
+    async with Stage() as stage:
+        stage.type("/li")
+        await stage.until("/limits")
+        stage.type("\x03")
+        await stage.until(lambda: "/limits" not in stage.text())
+        rows = stage.text().rstrip("\n").split("\n")
+        assert rows[-2:] == ["›", "scripted · steps 0/12 · 0/60k tok · 0s/120s · fails 0/6"]
