@@ -24,9 +24,8 @@ pytestmark = [pytest.mark.process, pytest.mark.asyncio(loop_scope="module")]
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def shared() -> AsyncIterator[Room]:
     """One server for all tests that leave it as it was."""
-    async with room(
-        child(env={"SPECIAL_TOKEN": "${MINE}"}), MINE="for-the-server", OPENAI_API_KEY="sk-secret"
-    ) as opened:
+    config = child(env={"SPECIAL_TOKEN": "${MINE}"})
+    async with room(config, clock=SystemClock(), MINE="for-the-server", OPENAI_API_KEY="sk-secret") as opened:
         yield opened
 
 
@@ -142,19 +141,21 @@ async def test_a_tool_that_joins_later_is_offered(shared: Room) -> None:
     assert (await shared.call("mcp__child__grown")).content == "grown"
 
 
-async def test_a_server_that_dies_in_the_middle_of_calls_comes_back_and_leaves_no_orphans() -> None:
-    async with room(child(), clock=SystemClock()) as opened:
-        (server,) = opened.servers
-        first = json.loads((await opened.call("mcp__child__family")).content)
-        hanging = asyncio.create_task(opened.call("mcp__child__hang", mark="/nowhere"))
-        died = await opened.call("mcp__child__die")
-        assert (died.kind, (await hanging).kind) == ("timeout_unknown_effect", "network")
-        await until(lambda: server.trouble)
-        assert server.trouble
-        assert server.trouble.values["reason"] == "the command ended with exit code 3"
-        await until(lambda: server.state == "ready")
-        assert not [number for number in first if alive(number)]
-        second = json.loads((await opened.call("mcp__child__family")).content)
-        assert alive(second[1])
-    assert server.state == "off"
+async def test_a_server_that_dies_in_the_middle_of_calls_comes_back_and_leaves_no_orphans(
+    shared: Room,
+) -> None:
+    (server,) = shared.servers
+    first = json.loads((await shared.call("mcp__child__family")).content)
+    hanging = asyncio.create_task(shared.call("mcp__child__hang", mark="/nowhere"))
+    died = await shared.call("mcp__child__die")
+    assert (died.kind, (await hanging).kind) == ("timeout_unknown_effect", "network")
+    await until(lambda: server.trouble)
+    assert server.trouble
+    assert server.trouble.values["reason"] == "the command ended with exit code 3"
+    await until(lambda: server.state == "ready")
+    assert not [number for number in first if alive(number)]
+
+    second = json.loads((await shared.call("mcp__child__family")).content)
+    assert alive(second[1])
+    await shared.servers.close()
     assert not [number for number in second if alive(number)]
