@@ -16,7 +16,7 @@ from agent_cli.models.base import Completed, ToolCallDelta
 from agent_cli.models.scripted import ScriptedModel, Stream
 from agent_cli.results import AgentResult
 from tests.agent.playing import Table, lookup, search
-from tools import Tool, tool
+from tools import Tool, ToolResult, tool
 
 TRANSIENT = ModelError("server", "overloaded", transient=True)
 
@@ -192,6 +192,29 @@ async def test_an_attempt_that_breaks_in_the_middle_of_its_calls_was_paid_for() 
     assert result.usage.prompt_tokens > 100
     assert result.usage.completion_tokens > 2_000
     assert result.usage.estimated
+
+
+@pytest.mark.parametrize(("limit", "ends"), [(219, "budget"), (220, "budget"), (221, "ok")])
+async def test_a_session_limit_also_holds_in_the_middle_of_a_turn(limit: int, ends: str) -> None:
+    def call(number: int) -> Completed:
+        asked = ToolCall(f"call{number}", "lookup", f'{{"key": "{number}"}}')
+        return Completed(AssistantMessage("", (asked,)), "tool_calls", Usage(100, 10))
+
+    table = Table([call(1), call(2), "end"], [lookup], limits=Limits(session_max_tokens=limit))
+    assert (await table.play()).status == ends
+
+
+@pytest.mark.parametrize(("steps", "statuses"), [(1, ["done", "not_done"]), (2, ["done", "pending"])])
+async def test_open_items_of_a_stopped_turn_are_marked_not_done(steps: int, statuses: list[str]) -> None:
+    @tool
+    def plan() -> ToolResult:
+        """Write the plan down."""
+        items = ({"text": "one", "status": "done"}, {"text": "two", "status": "pending"})
+        return ToolResult(True, "planned", todos=items)
+
+    table = Table([("plan", {}), "end"], [plan], limits=Limits(max_steps=steps))
+    result = await table.play()
+    assert [item["status"] for item in result.todos] == statuses
 
 
 async def test_before_the_first_turn_no_price_is_said_to_be_unknown() -> None:
