@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import getpass
+import signal
+import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,8 +18,8 @@ from agent_cli.messages import UserMessage
 from agent_cli.models.base import Completed
 from agent_cli.models.catalog import Provider, presets
 from agent_cli.models.openai_chat import OpenAIChatModel
-from agent_cli.settings import Secret, places
-from agent_cli.settings.table import BY_NAME
+from agent_cli.settings import HOME_VARIABLE, Secret, Settings, load, places
+from agent_cli.settings.table import BY_NAME, OURS
 from agent_cli.text import Catalog
 from agent_cli.text.sanitize import one_line
 
@@ -52,7 +54,30 @@ def run_setup(argv: Sequence[str], catalog: Catalog, environ: Mapping[str, str],
     if not sys.stdin.isatty():
         raise ConfigError(catalog("setup.needs_person"))
     person = Person(input, getpass.getpass, print)
-    return asyncio.run(Setup(person, catalog, environ, folder).run())
+
+    async def ask() -> int:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # asyncio's would not reach into input()
+        return await Setup(person, catalog, environ, folder).run()
+
+    return asyncio.run(ask())
+
+
+def ask_apart(say: Catalog, environ: Mapping[str, str]) -> bool:
+    """The same questions in a program of its own on this terminal, so that Ctrl+C ends them alone; whether
+    a model was chosen."""
+    ourselves = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]
+    asking = [sys.executable, *ourselves, "setup", "--lang", say.language]
+    return subprocess.run(asking, env=environ, check=False).returncode == 0
+
+
+def with_stored_model(settings: Settings, environ: Mapping[str, str]) -> Settings:
+    """The settings with the model that ``config.toml`` alone names, whatever else named another: it is
+    what was chosen last. Raises ``ConfigError``."""
+    others = {name: text for name, text in environ.items() if not name.startswith(OURS)}
+    folder = settings.config_file.parent
+    stored = load({}, {**others, HOME_VARIABLE: environ.get(HOME_VARIABLE, "")}, folder)
+    names = ("base_url", "api_key", "model", "provider", "keys", "origins")
+    return replace(settings, local="", **{name: getattr(stored, name) for name in names})
 
 
 @dataclass(frozen=True, slots=True)

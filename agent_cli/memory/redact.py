@@ -48,10 +48,16 @@ class Redactor:
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        forms = {form: secret for secret in secrets if len(secret) >= _MIN_LENGTH for form in _forms(secret)}
-        self._forms = forms
-        longest_first = sorted(forms, key=len, reverse=True)
-        self._known = re.compile("|".join(map(re.escape, longest_first))) if forms else None
+        self._forms: dict[str, str] = {}
+        self._known: re.Pattern[str] | None = None
+        self.learn(secrets)
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Mask these too, from now on."""
+        known = {form: secret for secret in secrets if len(secret) >= _MIN_LENGTH for form in _forms(secret)}
+        self._forms = {**self._forms, **known}
+        longest_first = sorted(self._forms, key=len, reverse=True)
+        self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str], secrets: Iterable[str] = ()) -> Redactor:

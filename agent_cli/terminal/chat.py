@@ -219,8 +219,12 @@ class Chat:
 
     def warm_up(self) -> None:
         """Load the model's client behind the prompt; the first turn waits for it."""
+        self.load_client().add_done_callback(self._load_more)
+
+    def load_client(self) -> asyncio.Future[None]:
+        """In the background, the client of the model that answers from now on."""
         self._client = in_thread(self.services.warm_up, "warm-up")
-        self._client.add_done_callback(self._load_more)
+        return self._client
 
     def _load_more(self, client: asyncio.Future[None]) -> None:
         """Next in the background, once the client is there (or failed, which the first turn will tell)."""

@@ -22,6 +22,7 @@ from agent_cli.terminal.describe import retrying
 from agent_cli.terminal.lines import Line, line, plain
 from agent_cli.terminal.live import LiveRegion
 from agent_cli.terminal.sanitize import clean, one_line
+from agent_cli.terminal.threads import T
 from agent_cli.terminal.transcript import Transcript
 from agent_cli.text import Catalog
 
@@ -107,6 +108,11 @@ class PlainView:
                     return Answer(False, words.strip())
         finally:
             self._answer = None
+
+    async def lend(self, use_terminal: Callable[[], T]) -> T | None:
+        """It cannot be: the next line is being read already."""
+        del use_terminal
+        return None
 
     def leave(self) -> None:
         self._left.set()

@@ -35,6 +35,8 @@ class Services:
     - ``notices`` are lines for the start (practice model, repaired history).
     - ``warm_up`` may block: it runs in a thread of its own behind the first prompt.
     - ``switch_model`` gives the agent another model; its ``ConfigError`` is shown.
+    - ``set_up`` asks the questions of the setup on the terminal, which is lent to it, and gives the agent
+      the model that was chosen. It may block; False if it was given up.
     - ``new_session`` begins another conversation; the old one stays stored.
     - ``resume_command`` is empty while nothing was stored.
     - ``servers`` are started once everything that a turn needs is loaded.
@@ -56,5 +58,6 @@ class Services:
     warm_up: Callable[[], None] = _nothing
     list_models: Callable[[], Awaitable[Sequence[str]]] = field(default=_no_models)
     switch_model: Callable[[str], None] | None = None
+    set_up: Callable[[], bool] | None = None
     new_session: Callable[[], None] | None = None
     resume_command: Callable[[], str] = str

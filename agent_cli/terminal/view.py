@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from agent_cli.approval import ApprovalRequest
 from agent_cli.terminal.approval import Answer
 from agent_cli.terminal.lines import Line
+from agent_cli.terminal.threads import T
 
 if TYPE_CHECKING:
     from agent_cli.events import Event
 
 
 class View(Protocol):
-    """Where a chat shows itself. No method raises; none waits but ``ask``."""
+    """Where a chat shows itself. No method raises of itself; none waits but ``ask`` and ``lend``."""
 
     @property
     def columns(self) -> int: ...
@@ -45,6 +46,9 @@ class View(Protocol):
 
     async def ask(self, request: ApprovalRequest) -> Answer:
         """A person's answer to an approval question."""
+
+    async def lend(self, use_terminal: Callable[[], T]) -> T | None:
+        """Let something else read and write the terminal, in a thread; ``None`` where it cannot be lent."""
 
     def leave(self) -> None:
         """End the program's loop."""

@@ -19,6 +19,7 @@ def all_commands() -> Registry:
             limits.limits,
             limits.limit,
             setup.model,
+            setup.setup,
             setup.tools,
             mcp.mcp,
             setup.approve,

@@ -68,6 +68,24 @@ async def _switch_model(chat: Chat, name: str) -> None:
     chat.say(f"{one_line(old)} → {one_line(chat.agent.model.name)}", "ok")
 
 
+@command("setup", "agent", while_busy=False)
+def setup(chat: Chat, argument: str) -> Coroutine[Any, Any, None]:
+    """Ask for service, key and model; that model answers from then on."""
+    del argument
+    return _set_up(chat)
+
+
+async def _set_up(chat: Chat) -> None:
+    old, set_up = chat.agent.model.name, chat.services.set_up
+    done = await chat.view.lend(set_up) if set_up else None
+    if done is None:
+        chat.say(chat.text("commands.no_setup"), "warn")
+    elif done:
+        chat.load_client()
+        new = chat.agent.model
+        chat.say(f"{one_line(old)} → {one_line(new.name)} · {one_line(new.endpoint)}", "ok")
+
+
 @command("approve", "agent", complete=lambda _, before: () if before else APPROVAL_MODES)
 def approve(chat: Chat, argument: str) -> None:
     """Say whether the user is asked first, or change it."""
