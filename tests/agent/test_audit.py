@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -217,6 +218,23 @@ async def test_open_items_of_a_stopped_turn_are_marked_not_done(steps: int, stat
     assert [item["status"] for item in result.todos] == statuses
 
 
+async def test_the_list_of_what_is_to_be_done_outlives_its_turn() -> None:
+    @tool
+    def plan() -> ToolResult:
+        """Write the plan down."""
+        return ToolResult(True, "planned", todos=({"text": "one", "status": "in_progress"},))
+
+    table = Table([("plan", {}), "partial", ("lookup", {}), "partial again"], [plan, lookup])
+    table.agent.limits = Limits(max_steps=1)
+    await table.play()
+    left = ({"text": "one", "status": "not_done"},)
+    assert table.agent.todos == left
+    assert (await table.play()).todos == left
+    assert "not done:\n- one" in table.model.requests[-1].messages[-1].content
+    table.agent.session = Session.in_memory()
+    assert table.agent.todos == ()
+
+
 async def test_before_the_first_turn_no_price_is_said_to_be_unknown() -> None:
     names = [counter.name for counter in Table(["hi"]).agent.counters()]
     assert {"cost", "session cost"} <= set(names)
@@ -233,3 +251,30 @@ async def test_each_request_costs_what_its_own_model_costs() -> None:
     table = Table(priced, [lookup])
     result = await table.play()
     assert (result.status, result.steps, result.cost) == ("ok", 2, None)
+
+
+async def test_of_the_reads_of_a_batch_four_run_at_a_time_and_polls_alone() -> None:
+    now, most = 0, {"read": 0, "poll": 0}
+
+    async def work(name: str) -> str:
+        nonlocal now
+        now += 1
+        most[name] = max(most[name], now)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        now -= 1
+        return name
+
+    @tool
+    async def read(key: str) -> str:
+        """Read a key."""
+        return key + await work("read")
+
+    @tool(poll=True)
+    async def poll(key: str) -> str:
+        """Look at a key."""
+        return key + await work("poll")
+
+    calls = [(name, {"key": str(n)}) for name in ("read", "poll") for n in range(9)]
+    assert (await Table([calls, "done"], [read, poll]).play()).status == "ok"
+    assert most == {"read": 4, "poll": 1}

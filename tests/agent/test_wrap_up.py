@@ -127,3 +127,10 @@ async def test_a_call_gets_its_own_time_but_never_more_than_is_left(
     table = Table([later, "done"], [timed], limits=Limits(max_seconds=60, tool_timeout=general), clock=clock)
     await table.play()
     assert seen == [given]
+
+
+async def test_a_model_that_refused_is_not_asked_again_even_if_it_said_nothing() -> None:
+    table = Table([CALL, Completed(AssistantMessage(""), "content_filter")], [search])
+    result = await table.play()
+    assert (result.status, len(table.model.requests)) == ("filtered", 2)
+    assert 'search({"query": "a"}): no results' in result.answer
