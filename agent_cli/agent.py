@@ -23,7 +23,7 @@ from agent_cli.guards.turn import SessionGuards, TurnGuards
 from agent_cli.limits import ContextRoom, Limits
 from agent_cli.loop import Loop
 from agent_cli.memory.conversation import Conversation
-from agent_cli.memory.session import Session, TurnHead
+from agent_cli.memory.session import PastTurn, Session, TurnHead
 from agent_cli.messages import (
     Usage,
     UserMessage,
@@ -81,6 +81,14 @@ class Agent:
         fresh = TurnGuards(self._session_guards)
         return self._events(CONTINUE, self._turn.guards.continued() if self._turn else fresh)
 
+    @property
+    def todos(self) -> tuple[dict[str, str], ...]:
+        """The list of what is to be done as it stands, kept over turns; keys text, status, verified."""
+        if self._turn and not self._turn.closed:
+            return self._turn.todos
+        ended: list[AgentResult | PastTurn] = [*self.session.turns, *self.history]
+        return ended[-1].todos if ended else ()
+
     def interrupt(self) -> None:
         """Stop the running turn; its iterator then ends with ``TurnFinished`` (``interrupted``)."""
         if self._running:
@@ -117,7 +125,7 @@ class Agent:
             put(event)
 
         turn_id = self.session.new_turn_id(self._world.clock.wall())
-        return Turn(turn_id, self._world, lambda: self.limits, emit, guards)
+        return Turn(turn_id, self._world, lambda: self.limits, emit, guards, todos=self.todos)
 
     def _turn_or_none_yet(self) -> Turn:
         """The running or the last turn; before the first a turn in which nothing happened."""

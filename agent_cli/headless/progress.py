@@ -69,6 +69,7 @@ class Progress:
                 )
             case TurnFinished(result):
                 yield self._footer(result)
+                yield phrases.not_done(say, result.todos)
 
     def _finished_call(self, event: ToolCallFinished) -> Iterator[str]:
         say = self._catalog

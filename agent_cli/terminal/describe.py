@@ -163,6 +163,8 @@ class Describer:
         lines = _paragraph(_STATUS_STYLES.get(result.status, "warn"), text, width)
         if why != result.reason:
             lines += _paragraph("dim", one_line(result.reason), width, _INDENT)
+        if left := phrases.not_done(say, result.todos):
+            lines += _paragraph("warn", one_line(left), width, _INDENT)
         if what_now := phrases.next_step(say, result.status):
             lines += _paragraph("dim", what_now, width, _INDENT)
         return lines

@@ -6,7 +6,7 @@ Text that came from outside (names, arguments, reasons) is put in as it is: clea
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -181,6 +181,12 @@ def next_step(catalog: Catalog, status: str) -> str:
     """What the user can do after a turn with this status; empty after an answer."""
     key = f"next.{status}"
     return catalog(key) if key in catalog else ""
+
+
+def not_done(catalog: Catalog, todos: Iterable[Mapping[str, str]]) -> str:
+    """What a stopped turn left open of its list; empty if nothing."""
+    items = [todo["text"] for todo in todos if todo.get("status") == "not_done" and todo.get("text")]
+    return catalog("footer.not_done", items="; ".join(items)) if items else ""
 
 
 def joined(*parts: str) -> str:

@@ -12,6 +12,7 @@ from agent_cli.clock import ManualClock
 from agent_cli.errors import ModelError
 from agent_cli.events import GuardNote, TextDelta, TextDiscarded, ToolCallFinished, ToolCallStarted
 from agent_cli.limits import Limits
+from agent_cli.memory.session import Session
 from agent_cli.messages import AssistantMessage, ToolCall, Usage
 from agent_cli.models.base import Completed, ToolCallDelta
 from agent_cli.models.scripted import ScriptedModel, Stream
@@ -224,7 +225,7 @@ async def test_the_list_of_what_is_to_be_done_outlives_its_turn() -> None:
         """Write the plan down."""
         return ToolResult(True, "planned", todos=({"text": "one", "status": "in_progress"},))
 
-    table = Table([("plan", {}), "partial", ("lookup", {}), "partial again"], [plan, lookup])
+    table = Table([("plan", {}), "partial", ("lookup", {"key": "a"}), "partial again"], [plan, lookup])
     table.agent.limits = Limits(max_steps=1)
     await table.play()
     left = ({"text": "one", "status": "not_done"},)
@@ -232,7 +233,7 @@ async def test_the_list_of_what_is_to_be_done_outlives_its_turn() -> None:
     assert (await table.play()).todos == left
     assert "not done:\n- one" in table.model.requests[-1].messages[-1].content
     table.agent.session = Session.in_memory()
-    assert table.agent.todos == ()
+    assert not table.agent.todos
 
 
 async def test_before_the_first_turn_no_price_is_said_to_be_unknown() -> None:

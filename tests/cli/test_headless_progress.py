@@ -91,6 +91,15 @@ def test_a_stop_is_told_with_its_numbers_and_its_reason() -> None:
     ]
 
 
+def test_what_a_stopped_turn_left_open_is_told() -> None:
+    todos = (
+        {"text": "read", "status": "done"},
+        {"text": "fix", "status": "not_done"},
+        {"text": "test", "status": "not_done"},
+    )
+    assert lines(TurnFinished(replace(DONE, status="loop", todos=todos)))[1:] == ["not done: fix; test"]
+
+
 def test_a_refusal_that_was_just_noted_is_not_told_twice() -> None:
     refused = replace(CALL, executed=False, content="Not executed: …")
     assert lines(GuardNote("replay", "Not executed: …"), refused)[1:] == ["⏹ read_file · not run"]

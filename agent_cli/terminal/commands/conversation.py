@@ -14,7 +14,7 @@ from agent_cli.terminal.registry import command
 from agent_cli.terminal.sanitize import one_line
 
 _SHOWN = 10
-_MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]", "done": "[x]"}
+_MARKS = {"pending": "[ ]", "in_progress": "[~]", "done": "[x]", "not_done": "[-]"}
 
 
 @command("history", "conversation")
@@ -101,13 +101,12 @@ def copy(chat: Chat, argument: str) -> None:
 
 @command("todo", "conversation")
 def todo(chat: Chat, argument: str) -> None:
-    """The list of what is to be done, as the model keeps it."""
+    """The list of what is to be done, as the model keeps it; for what is done, how that was checked."""
     del argument
-    result = chat.agent.last_result
-    items = result.todos if result else ()
+    items = chat.agent.todos
     if not items:
         chat.say(chat.text("commands.no_todos"))
     for item in items:
-        mark = _MARKS.get(item.get("status", ""), "[!]")
-        text = item.get("content") or item.get("text") or item.get("title") or ""
-        chat.say(f"{mark} {one_line(text)}")
+        checked = item.get("verified", "")
+        detail = f" ({chat.text('commands.checked', how=one_line(checked))})" if checked else ""
+        chat.say(f"{_MARKS.get(item.get('status', ''), '[!]')} {one_line(item.get('text', ''))}{detail}")
