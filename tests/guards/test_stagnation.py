@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent_cli.guards.base import Meters
+from agent_cli.guards.base import Cause, Meters
 from agent_cli.guards.turn import TurnGuards
 from agent_cli.limits import Limits
 from tests.guards.playing import (
@@ -133,7 +133,16 @@ def test_a_note_that_was_not_given_comes_with_the_next_result_not_with_a_refusal
 def test_the_result_is_quoted_up_to_300_characters() -> None:
     player = played(*[read(str(n), "x" * 400) for n in range(10)])
     assert player.happened[-1].verdict is not None
-    assert f"{'x' * 299}…\n" in player.happened[-1].verdict.text
+    assert f": {'x' * 299}…\n" in player.happened[-1].verdict.text
+
+
+@pytest.mark.parametrize("cause", ["denied", "refused", "cancelled", "health"])
+def test_what_others_held_back_is_no_refusal_of_this_guard(cause: Cause) -> None:
+    player = played(*queries(8))
+    player.record(replace(queries(1)[0].outcome(9), cause=cause, executed=False, words="no"))
+    player.step += 1
+    player.play(steps(*queries(3, 20)))
+    assert player.spoken[-2:] == ["10 refuse:stagnation", "11 stop:stagnation"]
 
 
 def test_another_result_of_the_tool_ends_the_streak() -> None:
