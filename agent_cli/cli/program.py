@@ -65,7 +65,7 @@ class Program:
         except AgentCliError as error:
             self._complain(str(error))
             return EXIT_FAILED
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, BrokenPipeError):  # so does a reader who left, such as head
             return EXIT_INTERRUPTED
         except SystemExit as leaving:  # argparse, after --help and --version
             return int(leaving.code or 0)

@@ -10,6 +10,7 @@ from agent_cli.cli.arguments import PROGRAM
 from agent_cli.cli.resuming import taken_up
 from agent_cli.cli.wiring import Connected, Wiring
 from agent_cli.mcp.saying import project_text
+from agent_cli.memory.session import Session
 from agent_cli.models.configured import PRACTICE, configured_model
 from agent_cli.settings import Settings
 from agent_cli.terminal.services import Services
@@ -32,10 +33,6 @@ def services_of(wiring: Wiring) -> Services:
     agent = wiring.agent(configured_model(taken_up(settings, session)), session)
     choice = ModelChoice(wiring, settings, agent)
 
-    def new_session() -> None:
-        agent.session.close()
-        agent.session = wiring.new_session()
-
     def resume_command() -> str:
         stored = run.stores and len(agent.conversation)
         return f"{PROGRAM} -r {agent.session.id}" if stored else ""
@@ -48,6 +45,7 @@ def services_of(wiring: Wiring) -> Services:
         approval=settings.approve,
         judge=wiring.judge(),
         notices=tuple(notices),
+        instructions={str(each.path): each.text for each in wiring.instructions},
         store=wiring.store if run.stores else None,
         servers=wiring.servers,
         changes=wiring.changes,
@@ -55,7 +53,8 @@ def services_of(wiring: Wiring) -> Services:
         list_models=choice.names,
         switch_model=choice.switch,
         set_up=choice.set_up,
-        new_session=new_session,
+        new_session=wiring.new_session,
+        take_up=choice.take_up,
         resume_command=resume_command,
     )
 
@@ -77,6 +76,14 @@ class ModelChoice:
     def switch(self, name: str) -> None:
         """Another model of the same service. Raises ``ConfigError``."""
         self._agent.model = configured_model(replace(self._settings, model=name))
+
+    def take_up(self, session: Session) -> None:
+        """The model and the limits of the session's last turn. Raises ``ConfigError``."""
+        if session.turns:
+            settings = taken_up(self._settings, session)
+            if settings.model != self._agent.model.name:
+                self._agent.model = configured_model(settings)
+            self._agent.limits = settings.limits
 
     def set_up(self) -> bool:
         """What a person chooses in the setup, on the terminal. Raises ``ConfigError``."""

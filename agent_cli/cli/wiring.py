@@ -215,11 +215,11 @@ class Wiring:
             text = f"{ours}\nWorking folder: {self.run.folder} ({sys.platform})\n"
             if self._folders:
                 text += f"Other folders you may use: {', '.join(map(str, self._folders))}\n"
-        return "\n\n".join(filter(None, [text, instructions_text(self._instructions)]))
+        return "\n\n".join(filter(None, [text, instructions_text(self.instructions)]))
 
     @cached_property
-    def _instructions(self) -> list[Instructions]:
-        """Told about once, however many agents there are."""
+    def instructions(self) -> list[Instructions]:
+        """Those of the project that are used; told about once, however many agents there are."""
         wanted = self.run.settings.instructions
         if wanted == "none":
             return []

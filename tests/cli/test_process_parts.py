@@ -13,6 +13,7 @@ import pytest
 
 from agent_cli.cli.logfile import log_path, log_unexpected, open_log
 from agent_cli.cli.program import Program
+from tests.cli.running import command, environment
 
 ROOT = Path(__file__).parents[2]
 
@@ -151,3 +152,17 @@ def test_an_output_that_cannot_encode_a_character_shows_a_question_mark(tmp_path
         "prepare_streams(); print('a你b')\n"
     )
     assert in_a_process(code, cwd=tmp_path) == "a?b"
+
+
+@pytest.mark.process
+def test_a_reader_who_leaves_early_hears_no_complaint(tmp_path: Path) -> None:
+    program = " ".join(command("config", "show"))
+    done = subprocess.run(
+        ["bash", "-c", f"{program} | true; echo ${{PIPESTATUS[0]}}"],
+        cwd=tmp_path,
+        env=environment(tmp_path, {"PYTHONUNBUFFERED": "1"}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("130\n", "")

@@ -24,6 +24,17 @@ async def test_context_names_what_fills_the_window_largest_first() -> None:
         assert text.index("assistant: fact 0 is 0.") < text.index("assistant: short")
 
 
+async def test_context_names_the_projects_instructions_until_the_prompt_is_replaced() -> None:
+    async with Stage([], instructions={"/repo/AGENTS.md": "Use tabs, always."}) as stage:
+        stage.agent.system = "Be brief.\n\nUse tabs, always."
+        stage.type("/context\r")
+        await stage.until(": /repo/AGENTS.md")
+        stage.type("/system Be a pirate.\r/context\r")
+        await stage.until(lambda: stage.text().count("tokens in the next request") == 2)
+        await stage.idle()
+        assert stage.text().count("/repo/AGENTS.md") == 1
+
+
 async def test_context_says_when_nobody_knows_the_window() -> None:
     async with Stage(["short"]) as stage:
         await stage.ask("one")

@@ -33,10 +33,22 @@ def context(chat: Chat, argument: str) -> None:
     chat.say(say("context.use", used=amount(use.tokens), window=window, left_out=use.left_out))
     for kind, tokens in sorted(use.by_kind.items(), key=lambda item: -item[1]):
         chat.say_lines(line(f"{ABOUT}{amount(tokens):>6}  {say(f'context.kind_{kind}')}"))
+        if kind == "system":
+            _say_instructions(chat)
     for item in use.largest:
         chat.say_lines(
             line(("dim", f"  {ABOUT}{amount(item.tokens):>6}  {item.kind}: {one_line(item.what)}"))
         )
+
+
+def _say_instructions(chat: Chat) -> None:
+    """The project's files that are part of the system prompt, unless it was replaced."""
+    for path, text in chat.services.instructions.items():
+        if text in (chat.agent.system or ""):
+            tokens = amount(chat.agent.estimator.count(text))
+            chat.say_lines(
+                line(("dim", chat.text("context.instructions", tokens=tokens, path=one_line(path))))
+            )
 
 
 @command("compact", "conversation", while_busy=False)
