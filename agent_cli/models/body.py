@@ -20,7 +20,7 @@ from agent_cli.messages import (
     clean_text,
 )
 from agent_cli.models.base import ModelOptions, ToolSchema
-from agent_cli.models.dialects import LIMIT_FIELDS, OPTIONAL_FIELDS, PLAIN_KEYWORDS, Dialect, Request
+from agent_cli.models.dialects import LIMIT_FIELDS, PLAIN_KEYWORDS, Dialect, Request
 from agent_cli.models.text_tools import STOP, told_as_text
 
 ToolStyle = Literal["native", "text"]
@@ -75,7 +75,7 @@ class BodyBuilder:
             pieces += [b',"tools":', self._tools(native)]
         body = b"".join([*pieces, b"}"])
         echoed = frozenset[str]().union(*(message.echoed for message in written))
-        return Request(body, frozenset(fields) & OPTIONAL_FIELDS, echoed, bool(native))
+        return Request(body, frozenset(fields), echoed, bool(native))
 
     def _optional_fields(self, options: ModelOptions, has_tools: bool, by_text: bool) -> dict[str, Any]:
         dialect = self._dialect

@@ -7,16 +7,10 @@ and one more request; the caller keeps the dialect if that request is accepted.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-OPTIONAL_FIELDS = frozenset(
-    {
-        *("stream_options", "tool_choice", "max_tokens", "max_completion_tokens", "stop"),
-        *("temperature", "top_p", "parallel_tool_calls", "reasoning_effort"),
-    }
-)
 LIMIT_FIELDS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 REASONING_KEYS = frozenset({"reasoning_content", "reasoning", "reasoning_details"})
 PLAIN_KEYWORDS = frozenset({"type", "properties", "required", "description", "enum", "items"})
@@ -66,7 +60,7 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request as sent, for the rules to look at. ``fields`` are the optional top-level ones;
+    """A request as sent, for the rules to look at. ``fields`` are the top-level ones it can do without;
     ``echoed`` the keys of a provider that go back to it with earlier replies."""
 
     body: bytes
@@ -118,11 +112,14 @@ class Dialects:
         self.learned[origin] = dialect
 
 
-def learn(text: str, request: Request, dialect: Dialect) -> Lesson | None:
-    """What a refusal teaches; ``None`` if it names nothing that could be left out or swapped."""
+def lessons_of(text: str, request: Request, dialect: Dialect) -> Iterator[Lesson]:
+    """What a refusal may teach, most likely first; nothing if it names nothing that could be left out
+    or swapped. Not every lesson changes the request at hand: take the first that does."""
     refusal = Refusal(text.lower(), request)
-    lessons = (rule(refusal, dialect) for rule in _RULES)
-    return next((lesson for lesson in lessons if lesson and lesson.dialect != dialect), None)
+    for rule in _RULES:
+        lesson = rule(refusal, dialect)
+        if lesson and lesson.dialect != dialect:
+            yield lesson
 
 
 def _effort_with_tools(refusal: Refusal, dialect: Dialect) -> Lesson | None:
@@ -138,7 +135,7 @@ def _output_limit(refusal: Refusal, dialect: Dialect) -> Lesson | None:
     sent = refusal.request.fields & set(LIMIT_FIELDS)
     if not sent or not refusal.says(r"max_(completion_)?tokens"):
         return None
-    (name,) = sent
+    name = next((name for name in sorted(sent) if refusal.names(name)), min(sent))
     other = LIMIT_FIELDS[name]
     about_value = refusal.says(r"too (large|high|big)|at most|must be (less|between)|exceed|maximum|range")
     if not dialect.limit_field and (refusal.names(other) or not about_value):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 from agent_cli.errors import ModelError
@@ -22,7 +23,7 @@ from agent_cli.models.connection import Connection, foreign_errors
 from agent_cli.models.decoding.arguments import parameters_of
 from agent_cli.models.decoding.assembly import Assembly, ReplyContext, taken_ids
 from agent_cli.models.decoding.leaked import LeakFilter
-from agent_cli.models.dialects import Dialect, Dialects, Lesson, Request, learn
+from agent_cli.models.dialects import Dialect, Dialects, Lesson, Request, lessons_of
 from agent_cli.models.error_text import LINE_LIMIT, one_line
 from agent_cli.models.exchange import Classifier, Exchange, Refused
 from agent_cli.models.model_list import model_names, nearest
@@ -98,8 +99,9 @@ class OpenAIChatModel:
     ) -> AsyncGenerator[StreamPart, None]:
         await self._ready()
         dialect = self._dialects.of(self._origin)
-        request = self._bodies.build(messages, tools, options, dialect)
-        bodies = {request.body}
+        build = partial(self._bodies.build, messages, tools, options)
+        request = build(dialect)
+        sent = {request.body}
         lessons: list[Lesson] = []
         while True:
             context = self._context(messages, tools, dialect)
@@ -115,14 +117,9 @@ class OpenAIChatModel:
                         yield part
                 return
             except Refused as refused:
-                lesson = learn(refused.body, request, dialect) if len(bodies) <= MOST_LESSONS else None
-                if lesson is None:
-                    raise refused.error from refused.__cause__
+                lesson, request = _mended(refused, request, dialect, build, sent)
                 dialect = lesson.dialect
-                request = self._bodies.build(messages, tools, options, dialect)
-                if request.body in bodies:
-                    raise refused.error from refused.__cause__
-                bodies.add(request.body)
+                sent.add(request.body)
                 lessons.append(lesson)
             except ModelError as error:
                 await self._name_the_nearest(error)
@@ -180,3 +177,20 @@ class OpenAIChatModel:
             if near := nearest(self._name, names if self._name not in names else []):
                 cure = f"Did you mean {' or '.join(near)}? {error.cure}"
                 error.cure = one_line(cure, LINE_LIMIT - len(error.message) - 1)
+
+
+def _mended(
+    refused: Refused,
+    request: Request,
+    dialect: Dialect,
+    build: Callable[[Dialect], Request],
+    sent: Collection[bytes],
+) -> tuple[Lesson, Request]:
+    """The first lesson of a refusal that leads to a request that was not sent yet, and that request.
+    Raises the error if there is none, or after too many of them."""
+    if len(sent) <= MOST_LESSONS:
+        for lesson in lessons_of(refused.body, request, dialect):
+            changed = build(lesson.dialect)
+            if changed.body not in sent:
+                return lesson, changed
+    raise refused.error from refused.__cause__

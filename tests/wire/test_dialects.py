@@ -139,6 +139,23 @@ async def test_two_lessons_can_be_learned_in_one_call() -> None:
     assert len(lesson.notices) == 2
 
 
+async def test_a_lesson_that_changes_nothing_gives_way_to_the_next_one() -> None:
+    complaint = "tool_call_id format and reasoning_content missing? unknown field seed"
+    async with WireServer(teacher(lambda body: "seed" in body, refusal(400, complaint))) as server:
+        lesson = Lesson(server, fields={"seed": 1})
+        await lesson.ask()
+        await lesson.model.aclose()
+    assert len(server.bodies) == 2
+
+
+async def test_two_output_limits_at_once_are_no_riddle() -> None:
+    async with WireServer(teacher(lambda body: "max_tokens" in body, refusal(400, "max_tokens?"))) as server:
+        lesson = Lesson(server, fields={"max_completion_tokens": 7})
+        await lesson.ask(max_tokens=5)
+        await lesson.model.aclose()
+    assert server.bodies[1]["max_completion_tokens"] in {5, 7}
+
+
 async def test_a_lesson_is_learned_from_an_error_inside_the_stream() -> None:
     bad = stream(
         'data: {"error": {"code": 400, "message": "stream_options is not supported"}}\n\n', finish=None
