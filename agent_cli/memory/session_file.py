@@ -95,8 +95,7 @@ def _take(content: SessionContent, slots: dict[int, Message], line: dict[str, An
             length = _count(line["length"])
             for index in [index for index in slots if index >= length]:
                 del slots[index]
-            content.cut = content.cut.before(length)
-            content.turns = [turn for turn in content.turns if turn["first"] < length]
+            content.cut = content.cut.before(length)  # the turns stay: what they used was used
         case "call":
             content.journal.append({str(key): str(value) for key, value in line.items()})
         case "cut":
