@@ -60,6 +60,13 @@ class Judge:
         else:
             self._exactly.add((request.name, command_of(request) or ""))
 
+    def forget(self) -> bool:
+        """Allow nothing any more for the session; whether there was anything."""
+        had = bool(self.remembered)
+        for allowed in (self.remembered, self._session, self._exactly):
+            allowed.clear()
+        return had
+
     def _opinion(self, request: ApprovalRequest, mode: ApprovalMode) -> Opinion:
         command = command_of(request)
         if command is None:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from agent_cli.errors import AgentCliError
 from agent_cli.events import Event, ReasoningDelta, TextDelta, ToolCallFinished, TurnFinished
+from agent_cli.memory.session import Session
 from agent_cli.messages import Message
 from agent_cli.terminal import markdown_stream
 from agent_cli.terminal.approval import SessionApprover
@@ -216,6 +217,19 @@ class Chat:
     def say_lines(self, *lines: Line) -> None:
         """Finished lines, each cut to the width."""
         self.view.say(fitted(spans, self.view.columns - 1) for spans in lines)
+
+    def go_on_with(self, session: Session) -> None:
+        """Another conversation, on its model and under its limits. What was allowed in the one before
+        does not hold in it, and nothing of that one can be taken back any more."""
+        self.services.take_up(session)
+        self.agent.session.close()
+        self.agent.session = session
+        self.taken = None
+        if self.services.changes is not None:
+            self.services.changes.begin_turn()
+        if self.approver.judge.forget() or self.approver.mode != self.services.approval:
+            self.approver.mode = self.services.approval
+            self.say(self.text("approval.ended"), "dim")
 
     def warm_up(self) -> None:
         """Load the model's client behind the prompt; the first turn waits for it."""

@@ -14,6 +14,10 @@ from agent_cli.cli.run import Run
 from agent_cli.cli.serving import services_of
 from agent_cli.cli.wiring import Wiring
 from agent_cli.errors import ConfigError
+from agent_cli.limits import Limits
+from agent_cli.memory.conversation import Conversation
+from agent_cli.memory.session import PastTurn, Session
+from agent_cli.messages import Usage
 from agent_cli.models.openai_chat import OpenAIChatModel
 from agent_cli.models.practice import PracticeModel
 from agent_cli.settings import Settings, load
@@ -132,9 +136,7 @@ def test_a_configured_chat_has_no_notice_and_can_change_its_model(wire: Wire) ->
 def test_a_new_conversation_gets_a_session_of_its_own(wire: Wire) -> None:
     services = services_of(wire(model="practice"))
     first = services.agent.session.id
-    assert services.new_session
-    services.new_session()
-    assert services.agent.session.id not in {first, ""}
+    assert services.new_session().id not in {first, ""}
     assert services.resume_command() == ""
 
 
@@ -167,3 +169,16 @@ def test_the_key_reaches_the_model_and_shows_up_nowhere_else(wire: Wire) -> None
     agent = Wiring(replace(wiring.run, settings=secret, arguments=Arguments(store=False))).agent()
     assert KEY not in repr(secret)
     assert KEY not in repr(agent.model)
+
+
+def test_a_session_that_is_taken_up_in_the_chat_brings_its_model_and_limits(tmp_path: Path) -> None:
+    environ = {"LLM_BASE_URL": "http://localhost:8080/v1", "LLM_MODEL": "now"}
+    settings = load({}, environ, tmp_path, tmp_path / "home")
+    services = services_of(
+        Wiring(Run(Arguments(), settings, Catalog("en"), tmp_path, environ, lambda _: None))
+    )
+    held = Limits(max_steps=30)
+    turn = PastTurn("t", "ok", 0, "then", "localhost:8080", held, Usage(), None, 1, 1.0, 0, ())
+    for session in (Session("s", Conversation(), turns=[turn]), Session.in_memory()):
+        services.take_up(session)
+        assert (services.agent.model.name, services.agent.limits) == ("then", held)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agent_cli.memory.session import Session
 from agent_cli.memory.store import SessionStore
+from agent_cli.messages import UserMessage
+from agent_cli.models.scripted import ScriptedModel
 from tests.terminal.stage import Stage
 from tools import default_tools
 from tools.undo import FileChanges
@@ -54,6 +58,50 @@ async def test_sessions_are_listed_named_left_and_taken_up_again(tmp_path: Path)
         stage.type("/resume my talk\r")
         await stage.until("Going on with my talk")
         assert stage.agent.messages[0]["content"] == "remember this"
+
+
+async def test_resuming_the_session_that_is_open_makes_no_copy_of_it(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    async with Stage(home=tmp_path, folder=tmp_path, store=store) as stage:
+        stage.agent.session = store.create(tmp_path)
+        await stage.ask("remember this")
+        stage.type("/resume remember\r")
+        await stage.until("This is remember this already.")
+        assert len(store.sessions()) == 1
+
+
+@pytest.mark.parametrize("typed", ["/clear", "/resume talk"])
+async def test_what_was_allowed_in_a_session_and_can_be_undone_ends_with_it(
+    tmp_path: Path, typed: str
+) -> None:
+    store, changes = SessionStore(tmp_path), FileChanges()
+    taken_up: list[Session] = []
+    write_file = default_tools(tmp_path, changes=changes).get("write_file")
+    assert write_file
+    services: dict[str, Any] = {"store": store, "changes": changes, "take_up": taken_up.append}
+    other = store.create(tmp_path)
+    other.conversation.append(UserMessage("talk"))
+    other.close()
+    script = [("write_file", {"path": "a.txt", "content": "new"}), "written"]
+    async with Stage(ScriptedModel(script), home=tmp_path, folder=tmp_path, **services) as stage:
+        stage.agent.tools.register(write_file)
+        stage.type("write it\r")
+        await stage.until("Allow write_file?")
+        await stage.frames(8)
+        stage.type("a")
+        await stage.until("written")
+        await stage.idle()
+        stage.type("/approve all\r/undo\r")
+        await stage.until("Taken back")
+        stage.type(f"\x15{typed}\r")
+        await stage.until("What was allowed for the session ended with it.")
+        assert (stage.chat.approver.mode, stage.chat.approver.judge.remembered) == ("ask", [])
+        assert taken_up == [stage.agent.session]
+        stage.type("/redo\r")
+        await stage.until("nothing to put back")
+        stage.type("/undo files\r")
+        await stage.until("wrote no files")
+        assert (tmp_path / "a.txt").read_text() == "new"
 
 
 async def test_recorded_turns_are_listed_and_replayed_without_the_model(tmp_path: Path) -> None:

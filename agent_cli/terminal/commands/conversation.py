@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 from agent_cli.memory.export import to_json, to_markdown
-from agent_cli.memory.session import Session
 from agent_cli.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_cli.terminal.chat import Chat
 from agent_cli.terminal.lines import Style, line
@@ -50,10 +49,7 @@ def clear(chat: Chat, argument: str) -> None:
     """Begin a new conversation; a stored one stays resumable."""
     del argument
     hint = chat.services.resume_command()
-    if chat.services.new_session is not None:
-        chat.services.new_session()
-    else:
-        chat.agent.session = Session.in_memory(clock=chat.agent.session.clock)
+    chat.go_on_with(chat.services.new_session())
     chat.say(chat.text("commands.cleared"), "ok")
     if hint:
         chat.say(chat.text("terminal.resume", command=hint), "dim")

@@ -59,9 +59,12 @@ def resume(chat: Chat, argument: str) -> None:
     if not argument:
         sessions.run(chat, "")
         return
-    session = store.open(store.find(argument, chat.services.folder))
-    chat.agent.session.close()
-    chat.agent.session = session
+    info = store.find(argument, chat.services.folder)
+    if info.id == chat.agent.session.id:
+        chat.say(chat.text("commands.resumed_already", name=one_line(info.name)))
+        return
+    session = store.open(info)
+    chat.go_on_with(session)
     chat.say(chat.text("commands.resumed", name=one_line(session.name), id=session.id), "ok")
     for notice in session.notices:
         chat.say(chat.text(notice.key, **notice.values), "warn")
