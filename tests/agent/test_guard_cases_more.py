@@ -65,6 +65,17 @@ async def test_g05_slow_polling_is_waited_for_and_ends_in_an_answer() -> None:
     assert table.of(GuardNote) == []
 
 
+async def test_the_wait_of_a_poll_never_goes_beyond_the_time_of_the_turn() -> None:
+    @tool(poll=True)
+    def status() -> str:
+        """The state of the job."""
+        return "running"
+
+    table = Table([*[("status", {})] * 4, "partial"], [status], limits=Limits(max_seconds=5))
+    result = await table.play()
+    assert (result.status, table.clock.slept) == ("timeout", [1, 2, 2])
+
+
 async def test_g18_search_and_move_for_twenty_files_is_work_and_no_loop() -> None:
     places: dict[str, str] = {}
 
