@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_cli.messages import clean_text
 from agent_cli.settings.trust import TrustStore
 
 FILE = "AGENTS.md"
@@ -26,6 +25,8 @@ class Instructions:
 
     @property
     def text(self) -> str:
+        from agent_cli.messages import clean_text  # noqa: PLC0415  (loaded behind the prompt)
+
         text = clean_text(self.content.decode("utf-8-sig", "replace")).strip()
         return text if len(text) <= LONGEST else text[:LONGEST] + _CUT
 

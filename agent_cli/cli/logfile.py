@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable
-from io import TextIOWrapper
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-_MAX_BYTES = 1_000_000
-_KEPT = 3
-
-
-class _PrivateRotatingFile(RotatingFileHandler):
-    """Opened at the first record, so that a run without trouble touches nothing; mode 0600."""
-
-    def _open(self) -> TextIOWrapper:
-        path = Path(self.baseFilename)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return open(path, "a", encoding="utf-8", errors="replace", opener=_private)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+if TYPE_CHECKING:
+    from agent_cli.cli.rotating_log import RotatingLog
 
 
 def log_path(home: Path) -> Path:
     return home / "log" / "agent-cli.log"
+
+
+class _LateFile(logging.Handler):
+    """Loads and opens the file at the first record: a run without trouble pays and touches nothing."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        self._file: RotatingLog | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._file is not None and self._file.stream is not None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._file is None:
+            from agent_cli.cli.rotating_log import RotatingLog  # noqa: PLC0415  (see the class)
+
+            self._file = RotatingLog(self._path)
+            self._file.setFormatter(self.formatter)
+        self._file.emit(record)
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+        super().close()
 
 
 class _RedactingFormatter(logging.Formatter):
@@ -45,7 +56,7 @@ def open_log(home: Path, redact: Callable[[str], str]) -> None:
     """Send warnings and errors of every library to the log file. A file that cannot be written is
     left alone without a word: the log is not worth an interruption."""
     logging.raiseExceptions = False
-    handler = _PrivateRotatingFile(log_path(home), maxBytes=_MAX_BYTES, backupCount=_KEPT, delay=True)
+    handler = _LateFile(log_path(home))
     handler.setFormatter(_RedactingFormatter(redact))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
 
@@ -54,7 +65,5 @@ def log_unexpected(error: BaseException) -> bool:
     """Write a traceback to the log; whether there is now something to read."""
     logger = logging.getLogger("agent_cli")
     logger.error("unexpected %s", type(error).__name__, exc_info=error)
-    handlers = [
-        handler for handler in logging.getLogger().handlers if isinstance(handler, _PrivateRotatingFile)
-    ]
-    return any(handler.stream is not None for handler in handlers)
+    handlers = logging.getLogger().handlers
+    return any(isinstance(handler, _LateFile) and handler.is_open for handler in handlers)

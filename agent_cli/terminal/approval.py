@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agent_cli.approval import Approval, ApprovalMode, ApprovalRequest
-from agent_cli.permissions.judge import Judge
+
+if TYPE_CHECKING:
+    from agent_cli.permissions.judge import Judge
 
 DEAF_SECONDS = 0.3
 """A key pressed this soon after a question appeared was not meant for it."""
@@ -31,6 +34,8 @@ class SessionApprover:
         mode: ApprovalMode,
         judge: Judge | None = None,
     ) -> None:
+        from agent_cli.permissions.judge import Judge  # noqa: PLC0415  (loaded behind the prompt)
+
         self.mode = mode
         self.judge = judge or Judge()
         self._ask = ask

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from prompt_toolkit.history import History
 
-from agent_cli.memory.redact import Redactor
-
 try:
     import fcntl
 except ImportError:  # Windows: appending one short line is all the protection there is
@@ -73,4 +71,6 @@ class PromptHistory(History):
 
 def holds_secret(text: str) -> bool:
     """Whether a part of the text looks like a key or a password."""
+    from agent_cli.memory.redact import Redactor  # noqa: PLC0415  (loaded behind the prompt)
+
     return Redactor().text(text) != text

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 
 from agent_cli.approval import ApprovalRequest
-from agent_cli.permissions.judge import session_text
 from agent_cli.terminal.approval import DEAF_SECONDS, Answer
 from agent_cli.terminal.entry import Entry
 from agent_cli.terminal.lines import Line, line
@@ -73,6 +72,8 @@ class Question:
     def lines(self, columns: int) -> list[Line]:
         if self._request is None:
             return []
+        from agent_cli.permissions.judge import session_text  # noqa: PLC0415  (loaded behind the prompt)
+
         name = one_line(self._request.name)
         keys = self._catalog(
             "terminal.approve_words" if self.wording else "terminal.approve_keys",
