@@ -21,7 +21,7 @@ from tests.terminal.pty_screen import PtyScreen
 
 BARE = [sys.executable, "-c", "from prompt_toolkit import PromptSession; PromptSession('> ').prompt()"]
 OURS = [sys.executable, "-m", "agent_cli", "--no-session"]
-PEERS = {"llm chat": (["llm", "chat"], "\n> "), "clai": (["clai", "-m", "openai:gpt-4.1-mini"], "clai ➤")}
+PEERS = {"llm chat": (["llm", "chat"], "\n>"), "clai": (["clai", "-m", "openai:gpt-4.1-mini"], "clai ➤")}
 ROOT = Path(__file__).parents[2]
 
 
