@@ -16,7 +16,7 @@ from tests.wire.server import event
 from tests.wire.talking import Bench, Reply
 from tools import ToolRegistry, ToolResult
 
-ROUNDS = 500
+ROUNDS = 400
 OSLO = ['{"city":', '"Oslo"', "}"]
 END = [event({}, "stop"), 'data: {"choices": [], "usage": {"prompt_tokens": 3}}\n\n', "data: [DONE]\n\n"]
 
@@ -205,17 +205,17 @@ def test_many_tiny_deltas_take_linear_time() -> None:
         assert len(Reply(decoder.finish()).message.content) == 3 * count
         return time.process_time() - begun
 
-    assert seconds(40_000) < 12 * seconds(10_000) + 0.2
+    assert seconds(20_000) < 12 * seconds(5_000) + 0.2
 
 
-def test_arguments_in_a_hundred_thousand_pieces_take_little_time() -> None:
+def test_arguments_in_ten_thousand_pieces_take_little_time() -> None:
     begun = time.process_time()
     decoder = new_decoder()
     decoder.feed(called(0, "write_file", ['{"path": "a", "text": "'], id="a")[0].encode())
     piece = event({"tool_calls": [entry("write_file", "xyz }", index=0, id="a")]}).encode()
     for _ in range(1_000):
-        decoder.feed(piece * 30)
+        decoder.feed(piece * 10)
     decoder.feed(event({"tool_calls": [entry(None, '"}', index=0)]}, "tool_calls").encode())
     ((_, arguments),) = Reply(decoder.finish()).calls
-    assert len(json.loads(arguments)["text"]) == 150_000
-    assert time.process_time() - begun < 4.0
+    assert len(json.loads(arguments)["text"]) == 50_000
+    assert time.process_time() - begun < 2.0
