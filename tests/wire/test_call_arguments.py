@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_cli.models.decoding.arguments import normal_arguments
@@ -20,14 +20,12 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=40)
 @given(st.dictionaries(st.text(), JSON, max_size=3))
 def test_a_json_object_stays_exactly_as_it_is(arguments: dict[str, Any]) -> None:
     text = json.dumps(arguments)
     assert normal_arguments(text) == text
 
 
-@settings(max_examples=40)
 @given(st.dictionaries(st.text(), JSON, max_size=3))
 def test_an_object_inside_a_string_is_unpacked_once(arguments: dict[str, Any]) -> None:
     assert json.loads(normal_arguments(json.dumps(json.dumps(arguments)))) == arguments

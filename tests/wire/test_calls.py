@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_cli.models.decoding.call_slots import legal_name
@@ -169,7 +169,6 @@ def test_unknown_keys_of_a_call_are_kept_as_received() -> None:
 WIRE = [("a", 0, WEATHER, OSLO), ("b", 1, "list_files", "{}"), ("c", 2, WEATHER, ROME)]
 
 
-@settings(max_examples=40)
 @given(st.data())
 def test_calls_cut_anywhere_and_interleaved_come_out_whole(data: st.DataObject) -> None:
     queues = []

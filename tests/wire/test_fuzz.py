@@ -180,7 +180,7 @@ def odd_chunks(rng: random.Random) -> Iterator[object]:
 def test_a_delta_of_twenty_megabytes_takes_little_time_and_memory() -> None:
     size = 20_000_000
     raw = event({"content": "a" * size}).encode()
-    begun = time.perf_counter()
+    begun = time.process_time()
     tracemalloc.start()
     decoder = new_decoder()
     for start in range(0, len(raw), 65_536):
@@ -190,7 +190,7 @@ def test_a_delta_of_twenty_megabytes_takes_little_time_and_memory() -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(reply.message.content) == size
-    assert time.perf_counter() - begun < 5.0
+    assert time.process_time() - begun < 5.0
     assert peak < 8 * size
 
 

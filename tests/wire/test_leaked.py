@@ -131,6 +131,6 @@ def test_ordinary_text_is_held_back_by_no_more_than_a_marker() -> None:
 )
 def test_hostile_text_takes_linear_time(filler: str) -> None:
     text = filler * (600_000 // len(filler))
-    begun = time.perf_counter()
+    begun = time.process_time()
     decode_text(text, [50_000] * 11)
-    assert time.perf_counter() - begun < 3.0
+    assert time.process_time() - begun < 3.0

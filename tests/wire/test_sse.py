@@ -109,13 +109,13 @@ def test_any_bytes_are_read_without_an_error(junk: bytes) -> None:
 def test_an_event_of_twenty_megabytes_in_small_reads_takes_linear_time() -> None:
     piece = b"x" * 4_096
     decoder = EventDecoder()
-    begun = time.perf_counter()
+    begun = time.process_time()
     decoder.feed(b"data: ")
     for _ in range(20_000_000 // len(piece)):
         decoder.feed(piece)
     (event,) = decoder.feed(b"\n\n")
     assert len(event.data) == 20_000_000 // len(piece) * len(piece)
-    assert time.perf_counter() - begun < 3.0
+    assert time.process_time() - begun < 3.0
 
 
 def test_an_event_without_end_is_given_up_at_the_limit() -> None:

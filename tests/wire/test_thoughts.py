@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_cli.models.base import Discarded
@@ -114,7 +114,6 @@ def test_on_such_an_endpoint_reasoning_in_its_own_field_is_believed() -> None:
     assert not any(isinstance(part, Discarded) for part in reply.parts)
 
 
-@settings(max_examples=80)
 @given(st.text(alphabet="ab <>/think[]|THINK\n`", max_size=50), st.lists(st.integers(1, 7), max_size=15))
 def test_how_the_text_is_cut_changes_nothing(text: str, sizes: list[int]) -> None:
     whole, cut = decode_text(text), decode_text(text, sizes)
