@@ -72,7 +72,6 @@ class Agent:
 
     def run(self, text: str) -> AsyncGenerator[Event, None]:
         """One turn. ``TurnFinished`` comes last, exactly once, however the turn ends."""
-        self.session.journal.user_spoke()
         return self._events(text, TurnGuards(self._session_guards))
 
     def continue_turn(self) -> AsyncGenerator[Event, None]:
@@ -97,6 +96,7 @@ class Agent:
     async def _events(self, text: str, guards: TurnGuards) -> AsyncGenerator[Event, None]:
         if self._running:
             raise RuntimeError("a turn is running: wait for its TurnFinished, or interrupt() it")
+        self.session.journal.user_spoke()
         self._running = running = Running()
         try:
             self._turn = turn = self._new_turn(guards, running.put)

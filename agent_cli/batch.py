@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from agent_cli.approval import Approval, ApprovalRequest, Approver, Ruling
 from agent_cli.calls import Cause, PendingCall, groups, prepare
 from agent_cli.events import ApprovalRequested, ToolCallFinished, ToolCallStarted, ToolOutput
-from agent_cli.guards.base import ResultFacts, Verdict
+from agent_cli.guards.base import FailureCount, ResultFacts, Verdict
 from agent_cli.guards.recovery import hint_for
 from agent_cli.memory.session import Session
 from agent_cli.messages import AssistantMessage, ToolMessage, clean_text, is_json_object
@@ -210,7 +210,8 @@ class Batch:
             hint = hint_for(result.kind, tool=call.call.name, known=self.tools.names, detail=facts.content)
             turn.last_error = facts.content
         count = turn.guards.record_result(facts, limits, turn.world.clock.now())
-        said = [*([f"hint: {hint}"] if hint else []), *self._notes(facts)]
+        notes = self._notes(facts)
+        said = [*([f"hint: {hint}"] if hint else []), *(f"[{note.text}]" for note in notes)]
         content = "\n\n".join([shown or "(no output)", *said])
         stored = ToolMessage(call.call.id, content, call.call.name, ok=result.ok)
         self.session.conversation.resolve(stored)
@@ -219,37 +220,45 @@ class Batch:
         turn.todos = turn.todos if result.todos is None else result.todos
         call.result = result
         call.landed.set()
-        turn.emit(
-            ToolCallFinished(
-                call_id=call.call.id,
-                name=call.call.name,
-                arguments=call.call.arguments,
-                ok=result.ok,
-                content=content,
-                display=clean_text(result.display) or (shown if said else ""),
-                kind=result.kind,
-                hint=hint,
-                seconds=turn.world.clock.now() - call.began if call.started else 0.0,
-                executed=call.started,
-                guard=guard,
-                exit_code=result.exit_code,
-                same_failures=count.same if count else 0,
-                max_same_failures=limits.max_same_failures,
-                failures=count.total if count else 0,
-                max_failures=limits.max_failures,
-            )
+        display = clean_text(result.display) or (shown if said else "")
+        finished = ToolCallFinished(
+            call_id=call.call.id,
+            name=call.call.name,
+            arguments=call.call.arguments,
+            ok=result.ok,
+            content=content,
+            display=display,
+            kind=result.kind,
+            hint=hint,
+            guard=guard,
+            exit_code=result.exit_code,
+        )
+        turn.emit(self._counted(finished, call, count))
+        for note in notes:
+            turn.note(note)
+
+    def _counted(
+        self, finished: ToolCallFinished, call: PendingCall, count: FailureCount | None
+    ) -> ToolCallFinished:
+        """The event with the time it took and the two failure ledgers after it."""
+        limits = self.turn.limits()
+        return replace(
+            finished,
+            seconds=self.turn.world.clock.now() - call.began if call.started else 0.0,
+            executed=call.started,
+            same_failures=count.same if count else 0,
+            max_same_failures=limits.max_same_failures,
+            failures=count.total if count else 0,
+            max_failures=limits.max_failures,
         )
 
-    def _notes(self, facts: ResultFacts) -> list[str]:
-        """What the guards say about a result: notes for the model; a stop is kept for the end."""
-        notes = []
-        for verdict in self.turn.guards.after_result(facts, self.turn.limits()):
+    def _notes(self, facts: ResultFacts) -> list[Verdict]:
+        """What the guards tell the model about a result; a stop is kept for the end."""
+        verdicts = self.turn.guards.after_result(facts, self.turn.limits())
+        for verdict in verdicts:
             if verdict.action == "stop":
                 self._stop = self._stop or verdict
-            else:
-                notes.append(f"[{verdict.text}]")
-                self.turn.note(verdict)
-        return notes
+        return [verdict for verdict in verdicts if verdict.action == "note"]
 
     def _spill(self, call: PendingCall) -> Spill:
         return lambda text: self.session.spill(text, f"{call.call.name}-{call.call.id}")

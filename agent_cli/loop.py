@@ -92,12 +92,12 @@ class Loop:
         try:
             reply = await call.run(request.build(), options)
         except ModelError as error:
-            if error.kind != "context_too_long":
-                raise
-            if not request.compact(error):
-                error.cure = f"The largest items are: {', '.join(request.largest())}."
-                raise
-            reply = await call.run(request.build(), options)
+            if error.kind != "context_too_long" or not request.compact(error):
+                raise request.explained(error) from error.__cause__
+            try:
+                reply = await call.run(request.build(), options)
+            except ModelError as again:
+                raise request.explained(again) from again.__cause__
         turn.nudge = ""
         return reply
 

@@ -45,8 +45,13 @@ class RequestBuilder:
         fitted = self._fit(force=True)
         return fitted.changed and fitted.gain >= WORTHWHILE
 
-    def largest(self, count: int = 3) -> list[str]:
-        """The largest items of the history, for a person who has to decide what to do about them."""
+    def explained(self, error: ModelError) -> ModelError:
+        """``error``; an overflow names the largest items, for a person to decide what to do about them."""
+        if error.kind != "context_too_long":
+            return error
+        return replace(error, cure=f"The largest items are: {', '.join(self._largest(3))}.")
+
+    def _largest(self, count: int) -> list[str]:
         estimator = self.turn.world.estimator
         sized = [
             (estimator.count_chars(*message_size(message)), describe(message))

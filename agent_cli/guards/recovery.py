@@ -38,10 +38,11 @@ def hint_for(kind: str, *, tool: str = "", known: Iterable[str] = (), detail: st
     """
     if kind == "unknown_tool":
         names = nearest_first(tool, known)
-        listed = ", ".join(names)
-        if not names or listed in detail:
-            return _HINTS[kind] if names else "There are no tools here: answer without one."
-        return f"The tools are: {listed}."
+        if not names:
+            return "There are no tools here: answer without one."
+        if all(name in detail for name in names):
+            return _HINTS[kind]
+        return f"The tools are: {', '.join(names)}."
     return _HINTS.get(kind, _HINTS["internal"])
 
 

@@ -98,3 +98,11 @@ async def test_a_resumed_session_goes_on_with_its_totals() -> None:
     table.agent.session = Table(["b"]).agent.session
     assert table.agent.session_usage.total == 0
     assert table.agent.history == []
+
+
+async def test_an_overflow_that_stays_after_the_compaction_names_the_largest_items_too() -> None:
+    overflow = ModelError("context_too_long", "too long", status=400, window=4_000)
+    table = await grown(overflow, ModelError("context_too_long", "still too long", status=400))
+    result = await table.play("last")
+    assert result.status == "llm_error"
+    assert "largest items" in result.reason

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_cli.approval import Approval, ApprovalRequest
@@ -89,7 +89,6 @@ def streamed(reply: Any, wire: Tripwire) -> Stream:
     return Stream(["let me", wire.pass_by, Completed(AssistantMessage("let me", calls), "tool_calls")])
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     script=st.lists(REPLIES, min_size=1, max_size=6),
     at=st.integers(0, 16),

@@ -289,3 +289,12 @@ async def test_the_gauges_of_a_finished_turn_stand_still_and_the_session_counts_
     assert session.count == table.agent.session_usage.total == 15
     await table.play()
     assert table.agent.session_usage.total == 30
+
+
+async def test_a_note_comes_after_the_result_it_is_about() -> None:
+    table = Table([("lookup", {"key": "a"})] * 2 + ["done"], [lookup])
+    await table.play()
+    assert (
+        table.types.index("guard_note")
+        == max(index for index, kind in enumerate(table.types) if kind == "tool_call_finished") + 1
+    )

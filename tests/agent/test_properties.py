@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_cli.errors import ModelError
@@ -63,7 +63,6 @@ def raising() -> str:
     raise RuntimeError
 
 
-@settings(max_examples=150, deadline=None)
 @given(script=st.lists(REPLIES, min_size=1, max_size=12), limits=LIMITS)
 def test_every_turn_ends_once_within_its_limits_with_a_valid_history(
     script: list[Any], limits: Limits
