@@ -66,7 +66,7 @@ class Connection:
             return await self._post(path, body)
 
     async def _post(self, path: str, body: bytes) -> httpx2.Response:
-        import httpx2  # noqa: PLC0415
+        import httpx2  # noqa: PLC0415  (late: see the class)
 
         client = await self.client()
         return await client.post(
