@@ -217,7 +217,8 @@ class LiveView:
         """Ask for a frame when time alone changed what a frame would show."""
         shown: object = None
         while True:
-            if self._parts and (stamp := self._parts.stamp()) != shown:
+            moves = self._parts if not self.question.open else None  # a question stands still
+            if moves and (stamp := moves.stamp()) != shown:
                 shown = stamp
                 self.refresh()
             self._end_stuck_paste()
