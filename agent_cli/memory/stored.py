@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -43,15 +43,19 @@ class Surroundings:
     tell: Tell
     clock: Clock
     rng: random.Random
+    told: set[str] = field(default_factory=set)
 
     def cannot_write(self, path: Path) -> Callable[[OSError], None]:
-        """Tells the user that something at ``path`` cannot be written."""
+        """Tells the user that something at ``path`` cannot be written, once for each reason: a full disk
+        hits several files at once."""
 
-        def told(error: OSError) -> None:
+        def tell(error: OSError) -> None:
             why = error.strerror or str(error)
-            self.tell(Notice("memory.cannot_write", {"path": str(path), "error": why}))
+            if why not in self.told:
+                self.told.add(why)
+                self.tell(Notice("memory.cannot_write", {"path": str(path), "error": why}))
 
-        return told
+        return tell
 
 
 @dataclass(frozen=True, slots=True)
