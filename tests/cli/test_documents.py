@@ -14,7 +14,7 @@ import pytest
 from agent_cli.cli.arguments import build_parser
 from agent_cli.text import Catalog
 from tests.cli.generated import DOCS, PARTS, expected
-from tests.cli.running import ROOT, command, environment
+from tests.cli.running import ROOT, command, environment, run_program
 
 pytestmark = pytest.mark.process
 EXTENDING = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -54,6 +54,21 @@ def test_each_command_of_the_documents_works(tmp_path: Path, line: str) -> None:
     assert done.returncode == 0, done.stderr
     if "12*7" in line:
         assert "84" in done.stdout + "".join(path.read_text() for path in tmp_path.glob("*.jsonl"))
+
+
+def program_mentions() -> set[str]:
+    """Commands in running text. The setup needs a person, and has tests of its own."""
+    texts = (document.read_text(encoding="utf-8") for document in DOCUMENTS)
+    return {found for text in texts for found in re.findall(r"`(agent-cli [a-z][^`]*)`", text)} - {
+        "agent-cli setup"
+    }
+
+
+def test_each_command_that_the_text_mentions_works(tmp_path: Path) -> None:
+    assert run_program("-p", "what is 12*7", "--model", "practice", folder=tmp_path).code == 0
+    for mentioned in sorted(program_mentions()):
+        done = run_program(*shlex.split(mentioned)[1:], folder=tmp_path, env={"EDITOR": "true"})
+        assert (mentioned, done.code, done.messages) == (mentioned, 0, [])
 
 
 @pytest.mark.parametrize("code", blocks("python") + blocks("python", EXTENDING), ids=["readme", "extending"])
