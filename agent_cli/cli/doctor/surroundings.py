@@ -32,6 +32,8 @@ EXTRAS = {"mcp": "mcp", "local": "xllamacpp"}
 """What each extra of ours brings."""
 NARROW = 40
 _OTHERS = 0o077
+_PLAIN = frozenset({"dumb", "unknown"})
+"""Values of TERM for which the chat is plain lines."""
 _SAMPLE = "→ ✓ 中"
 
 
@@ -69,12 +71,12 @@ def check_terminal(say: Catalog, stream: TextIO, environ: Mapping[str, str], col
         yield Check("terminal", "note", say("doctor.no_terminal"))
         return
     term = environ.get("TERM", "")
-    if term in {"", "dumb"}:
-        text = say("doctor.dumb", term=term or "-")
+    if term in _PLAIN:
+        text = say("doctor.dumb", term=term)
         yield Check("terminal", "note", text, say("doctor.set_term"))
     else:
-        colours = "doctor.no_color" if environ.get("NO_COLOR") else "doctor.live"
-        yield Check("terminal", "ok", say(colours, term=term))
+        look = "doctor.no_color" if environ.get("NO_COLOR") else "doctor.live"
+        yield Check("terminal", "ok", say(look, term=term or "-"))
     text = say("doctor.width", columns=columns)
     if columns < NARROW:
         yield Check("terminal", "note", text, say("doctor.widen", columns=NARROW))
