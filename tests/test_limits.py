@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_cli.limits import FIELD_NAMES, PRESETS, WHOLE_NUMBERS, Limits, field_name, parse_value
-from tests.memory.histories import unhurried
 
 FIELDS = st.sampled_from(FIELD_NAMES)
 FRACTIONS = sorted(set(FIELD_NAMES) - WHOLE_NUMBERS)
@@ -31,7 +30,6 @@ def test_no_preset_is_without_limits() -> None:
         assert None not in (limits.max_steps, limits.max_tokens, limits.max_seconds, limits.tool_timeout)
 
 
-@unhurried
 @given(FIELDS, st.integers(0, 10**12))
 def test_every_count_from_zero_up_is_accepted_typed_or_given(field: str, value: int) -> None:
     assert getattr(Limits(**{field: value}), field) == value
@@ -69,14 +67,12 @@ def test_seconds_and_money_may_be_fractions(field: str) -> None:
     assert parse_value(field, "1.5") == 1.5
 
 
-@unhurried
 @given(FIELDS, st.sampled_from(["off", "OFF", " none ", "unlimited"]))
 def test_off_is_unlimited_and_zero_is_not(field: str, text: str) -> None:
     assert parse_value(field, text) is None
     assert parse_value(field, "0") == 0
 
 
-@unhurried
 @given(FIELDS, st.integers(0, 10**6), st.integers(0, 10**6))
 def test_plus_and_minus_are_relative_and_never_go_below_zero(field: str, current: int, change: int) -> None:
     assert parse_value(field, f"+{change}", current) == current + change
@@ -96,7 +92,6 @@ def test_thousands_may_be_grouped() -> None:
     assert parse_value("max_tokens", "1_000_000") == parse_value("max_tokens", "1,000,000") == 1_000_000
 
 
-@unhurried
 @given(FIELDS)
 def test_names_may_be_short_and_have_dashes(field: str) -> None:
     short = field.removeprefix("max_").replace("_", "-")

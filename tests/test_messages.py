@@ -24,7 +24,7 @@ from agent_cli.messages import (
     message_from_wire,
     new_call_id,
 )
-from tests.memory.histories import ANY_TEXTS, unhurried, valid_histories
+from tests.memory.histories import ANY_TEXTS, valid_histories
 
 ROUGH_TEXTS = st.text(st.sampled_from('a{}" \x00\ud83d\ude00\ud800\udfff测\U0001f600'), max_size=12)
 USAGES = st.builds(Usage, *[st.integers(0, 10**6)] * 3, st.booleans())
@@ -38,7 +38,6 @@ def asked(*ids: str) -> AssistantMessage:
     return AssistantMessage("", tuple(call(call_id) for call_id in ids))
 
 
-@unhurried
 @given(ROUGH_TEXTS)
 def test_cleaned_text_can_be_sent_and_is_cleaned_once(text: str) -> None:
     clean = clean_text(text)
@@ -60,7 +59,6 @@ def test_pairs_are_joined_and_only_what_cannot_be_sent_is_replaced(text: str, cl
     assert clean_text(text) == clean
 
 
-@unhurried
 @given(st.one_of(ROUGH_TEXTS, st.dictionaries(st.text("ab"), st.integers()).map(json.dumps)))
 def test_a_json_object_is_what_json_says(text: str) -> None:
     try:
@@ -75,7 +73,6 @@ def test_what_is_no_strict_json_object(text: str) -> None:
     assert not is_json_object(text)
 
 
-@unhurried
 @given(st.integers(), st.integers(0, 50))
 def test_call_ids_have_nine_letters_or_digits_and_are_new(seed: int, count: int) -> None:
     rng, taken = random.Random(seed), set[str]()
@@ -92,7 +89,6 @@ def test_a_taken_id_is_not_given_again() -> None:
     assert new_call_id(random.Random(1), [first]) != first
 
 
-@unhurried
 @given(USAGES, USAGES)
 def test_usage_adds_up(one: Usage, two: Usage) -> None:
     both = one + two
@@ -101,7 +97,6 @@ def test_usage_adds_up(one: Usage, two: Usage) -> None:
     assert both.estimated == (one.estimated or two.estimated)
 
 
-@unhurried
 @given(valid_histories())
 def test_what_is_sent_can_be_read_back_and_is_strict_json(messages: list[Message]) -> None:
     for message in messages:
@@ -109,7 +104,6 @@ def test_what_is_sent_can_be_read_back_and_is_strict_json(messages: list[Message
         assert message_from_wire(wire).to_wire() == message.to_wire()
 
 
-@unhurried
 @given(
     st.fixed_dictionaries(
         {},
@@ -153,7 +147,6 @@ def test_an_assistant_message_with_calls_and_no_text_has_null_content() -> None:
     assert AssistantMessage("text").to_wire() == {"role": "assistant", "content": "text"}
 
 
-@unhurried
 @given(valid_histories())
 def test_a_valid_history_has_no_problems_from_any_group_on(messages: list[Message]) -> None:
     for start, message in enumerate([*messages, UserMessage("end")]):

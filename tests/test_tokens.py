@@ -5,12 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_cli.tokens import TokenEstimator, measure
-from tests.memory.histories import unhurried
 
 TEXTS = st.text("ab \n\u00e9\u2014\u2e7f\u2e80\u6d4b\uffff\U0001f600", max_size=60)
 
 
-@unhurried
 @given(TEXTS)
 def test_every_character_is_narrow_or_wide(text: str) -> None:
     narrow, wide = measure(text)
@@ -32,13 +30,11 @@ def test_east_asian_characters_begin_at_their_block(text: str, size: tuple[int, 
     assert measure(text) == size
 
 
-@unhurried
 @given(TEXTS)
 def test_only_nothing_costs_nothing(text: str) -> None:
     assert (TokenEstimator().count(text) == 0) == (text == "")
 
 
-@unhurried
 @given(TEXTS, TEXTS)
 def test_more_text_never_costs_less(one: str, two: str) -> None:
     estimator = TokenEstimator()
@@ -50,7 +46,6 @@ def test_four_narrow_characters_or_one_wide_are_a_token() -> None:
     assert TokenEstimator().count("测" * 100) == 100
 
 
-@unhurried
 @given(st.floats(1.6, 7.9), st.integers(0, 5_000))
 def test_calibration_comes_close_to_what_a_server_reports(ratio: float, wide: int) -> None:
     estimator = TokenEstimator()
@@ -61,7 +56,6 @@ def test_calibration_comes_close_to_what_a_server_reports(ratio: float, wide: in
     assert estimator.count_chars(narrow, wide) == pytest.approx(reported, rel=0.02)
 
 
-@unhurried
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(-10, 10**6))))
 def test_no_report_can_move_the_ratio_out_of_its_range(reports: list[tuple[int, int, int]]) -> None:
     estimator = TokenEstimator()

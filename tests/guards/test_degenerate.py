@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_cli.guards.base import Verdict
@@ -119,7 +119,6 @@ def test_a_period_that_repeats_its_own_end_is_found_all_the_same() -> None:
     assert repeated_period(unit * 8) == unit
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text(st.sampled_from("ab "), min_size=1, max_size=60))
 def test_whatever_is_repeated_often_enough_is_found(unit: str) -> None:
     text = unit * (400 // len(unit) + 9)

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_cli.guards.fingerprint import (
@@ -67,7 +67,6 @@ def test_the_canonical_text_is_readable_json() -> None:
     assert canonical_arguments({"b": 2.0, "a": "é "}) == '{"a":"é","b":2}'
 
 
-@settings(max_examples=40, deadline=None)
 @given(ARGUMENTS)
 def test_canonical_arguments_never_fail_and_are_canonical_themselves(arguments: dict[str, Any]) -> None:
     text = canonical_arguments(arguments)
@@ -93,7 +92,6 @@ def test_a_loop_key_replaces_the_arguments_and_never_meets_them() -> None:
     assert call_signature("t", {}, "{}") != call_signature("t", {})
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.text() | ARGUMENTS)
 def test_a_signature_never_fails_and_is_short(arguments: Any) -> None:
     signature = call_signature("t", arguments)
@@ -157,7 +155,6 @@ def test_only_the_output_of_commands_can_be_an_echo() -> None:
     assert echoed_arguments(arguments, None) == ()
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.text(), st.lists(st.text(), max_size=4))
 def test_a_fingerprint_never_fails(content: str, echoed: list[str]) -> None:
     assert result_fingerprint(content, (), echoed) == result_fingerprint(content, (), echoed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_cli.guards.finish import Judgement, ReplyJudge
@@ -262,7 +262,6 @@ REPLIES = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(REPLIES, min_size=1, max_size=12))
 def test_between_two_calls_the_judge_ends_within_six_requests(
     replies: list[tuple[AssistantMessage, str]],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_cli.guards.base import Meters
@@ -40,7 +40,6 @@ LIMITS = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(TRACES, LIMITS)
 def test_asking_never_changes_a_guard_and_no_counter_is_ever_negative(
     trace: list[Step], limits: Limits
@@ -60,7 +59,6 @@ def test_asking_never_changes_a_guard_and_no_counter_is_ever_negative(
         assert all(counter.count >= 0 for counter in counters)
 
 
-@settings(max_examples=60, deadline=None)
 @given(TRACES, LIMITS)
 def test_a_stop_stays_a_stop_and_names_its_reason(trace: list[Step], limits: Limits) -> None:
     player = Player(limits)
@@ -79,7 +77,6 @@ def test_a_stop_stays_a_stop_and_names_its_reason(trace: list[Step], limits: Lim
         assert again.action == "stop"
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(CALLS.filter(lambda call: not call.poll), min_size=1, max_size=4))
 def test_what_a_model_repeats_for_ever_is_over_soon(calls: list[Call]) -> None:
     """Each change may begin an epoch, once. A poll that changes may go on: only budgets end it."""

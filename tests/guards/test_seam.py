@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_cli.guards.finish import join_continuation
@@ -31,7 +31,6 @@ def test_a_seam_is_joined_without_doubling(first: str, second: str, joined: str)
     assert join_continuation(first, second) == joined
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text(), st.text())
 def test_joining_loses_nothing_and_never_fails(first: str, second: str) -> None:
     joined = join_continuation(first, second)
@@ -71,7 +70,6 @@ def test_a_first_reply_is_shown_as_it_comes() -> None:
     assert streamed("", ["a", "b"]) == ["a", "b", ""]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.text("ab c", max_size=30), st.lists(st.text("ab c", min_size=1, max_size=6), max_size=8))
 def test_what_is_shown_is_what_is_joined(before: str, pieces: list[str]) -> None:
     assert before + "".join(streamed(before, pieces)) == join_continuation(before, "".join(pieces))

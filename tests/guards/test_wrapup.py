@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_cli.guards.base import CallFacts, Cause, ResultFacts
@@ -167,7 +167,6 @@ RESULTS = st.builds(
 )
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(RESULTS, max_size=14), st.text(), st.text())
 def test_the_summary_cannot_fail_and_is_deterministic(
     results: list[ResultFacts], reason: str, error: str

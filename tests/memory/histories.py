@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from agent_cli.messages import (
@@ -13,9 +12,6 @@ from agent_cli.messages import (
     ToolMessage,
     UserMessage,
 )
-
-unhurried = settings(deadline=None, max_examples=60)
-"""Other work on the same machine must not fail a property."""
 
 TEXTS = st.one_of(
     st.text('aZ {}"\\\n\u00e9\u6d4b\U0001f600\u2028', max_size=40),

@@ -16,7 +16,7 @@ from agent_cli.messages import (
     history_problems,
 )
 from agent_cli.tokens import TokenEstimator
-from tests.memory.histories import unhurried, valid_histories
+from tests.memory.histories import valid_histories
 
 ESTIMATOR = TokenEstimator()
 TALK: list[Message] = [
@@ -31,7 +31,6 @@ TALK: list[Message] = [
 ]
 
 
-@unhurried
 @given(valid_histories())
 def test_a_summary_leaves_a_valid_request_and_all_that_must_stay(messages: list[Message]) -> None:
     cut = replace(condensed(messages, NOTHING_CUT), summary="notes")

@@ -16,7 +16,7 @@ from agent_cli.messages import (
     UserMessage,
     history_problems,
 )
-from tests.memory.histories import ANY_HISTORIES, unhurried
+from tests.memory.histories import ANY_HISTORIES
 
 
 class Copy:
@@ -90,7 +90,6 @@ def test_a_note_goes_into_a_finished_last_result_only() -> None:
     assert conversation.messages[-1].content == "done\n\nnote"
 
 
-@unhurried
 @given(st.lists(st.sampled_from(["user", "answer", "calls", "resolve", "undo", "check"]), max_size=40))
 def test_whatever_is_done_the_history_stays_valid_and_the_sink_keeps_up(steps: list[str]) -> None:
     copy = Copy()
@@ -115,7 +114,6 @@ def test_whatever_is_done_the_history_stays_valid_and_the_sink_keeps_up(steps: l
         assert copy.messages == list(conversation.messages)
 
 
-@unhurried
 @given(ANY_HISTORIES, st.data())
 def test_checking_bit_by_bit_finds_what_checking_at_once_finds(
     messages: list[Message], data: st.DataObject
@@ -144,7 +142,6 @@ def test_cutting_a_group_in_two_is_noticed_at_the_next_check() -> None:
         conversation.check()
 
 
-@unhurried
 @given(ANY_HISTORIES)
 def test_repair_tells_the_sink_everything(messages: list[Message]) -> None:
     copy = Copy(messages)

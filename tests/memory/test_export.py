@@ -10,7 +10,7 @@ from agent_cli.memory.message_json import message_from_json
 from agent_cli.memory.trimming import NOTHING_CUT, fit
 from agent_cli.messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from agent_cli.tokens import TokenEstimator
-from tests.memory.histories import unhurried, valid_histories
+from tests.memory.histories import valid_histories
 
 TALK: list[Message] = [
     UserMessage("What is in a.md?"),
@@ -63,7 +63,6 @@ Some code.
     )
 
 
-@unhurried
 @given(valid_histories())
 def test_json_for_programs_holds_everything(messages: list[Message]) -> None:
     data = json.loads(to_json(messages, session_id="x", name="y"))
@@ -71,7 +70,6 @@ def test_json_for_programs_holds_everything(messages: list[Message]) -> None:
     assert data["wire"] == [message.to_wire() for message in messages]
 
 
-@unhurried
 @given(valid_histories())
 def test_what_fills_the_window_adds_up(messages: list[Message]) -> None:
     use = context_use(messages, cut=NOTHING_CUT, estimator=TokenEstimator(), window=1_000, system="s" * 400)

@@ -8,10 +8,9 @@ from hypothesis import given
 from agent_cli.errors import HistoryError
 from agent_cli.memory.message_json import message_from_json, message_to_json
 from agent_cli.messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
-from tests.memory.histories import ANY_MESSAGES, unhurried
+from tests.memory.histories import ANY_MESSAGES
 
 
-@unhurried
 @given(ANY_MESSAGES)
 def test_every_message_survives_a_file(message: Message) -> None:
     assert message_from_json(json.loads(json.dumps(message_to_json(message)))) == message

@@ -15,7 +15,7 @@ from agent_cli.messages import (
     UserMessage,
     history_problems,
 )
-from tests.memory.histories import ANY_HISTORIES, unhurried, valid_histories
+from tests.memory.histories import ANY_HISTORIES, valid_histories
 
 
 def call(*ids: str) -> AssistantMessage:
@@ -26,7 +26,6 @@ def unknown(call_id: str) -> ToolMessage:
     return ToolMessage(call_id, UNKNOWN_OUTCOME_TEXT, "write_file", ok=False)
 
 
-@unhurried
 @given(ANY_HISTORIES)
 def test_g51_repair_is_total_and_idempotent(messages: list[Message]) -> None:
     once = repair_history(messages)
@@ -36,7 +35,6 @@ def test_g51_repair_is_total_and_idempotent(messages: list[Message]) -> None:
     assert twice.count == 0
 
 
-@unhurried
 @given(valid_histories())
 def test_repair_leaves_a_valid_history_alone(messages: list[Message]) -> None:
     repaired = repair_history(messages)

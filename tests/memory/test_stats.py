@@ -13,7 +13,6 @@ from agent_cli.memory.stats import Spread, Suggestion, percentile, run_stats
 from agent_cli.memory.usage import UsageTotal
 from agent_cli.messages import Usage
 from agent_cli.results import AgentResult, Status
-from tests.memory.histories import unhurried
 
 
 def run(steps: int, status: Status | str = "ok", model: str = "m", seconds: float = 1.0) -> RunRecord:
@@ -59,7 +58,6 @@ def test_a_percentile_is_the_nearest_rank(count: int, share: float, expected: in
     assert percentile(list(range(1, count + 1))[::-1], share) == expected
 
 
-@unhurried
 @given(st.lists(st.integers(0, 1_000), min_size=1), st.floats(0, 1))
 def test_enough_values_do_not_exceed_a_percentile(values: Sequence[int], share: float) -> None:
     found = percentile(values, share)
@@ -91,7 +89,6 @@ def test_suggested_limits_lie_just_above_p99_of_the_answered_turns() -> None:
     assert suggestions["max_seconds"].value == 2
 
 
-@unhurried
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=60))
 def test_a_suggestion_would_not_have_stopped_p99_of_the_answered_turns(steps: list[int]) -> None:
     (suggestion, *_) = run_stats([run(number) for number in steps]).suggestions

@@ -26,7 +26,7 @@ from agent_cli.messages import (
     history_problems,
 )
 from agent_cli.tokens import TokenEstimator
-from tests.memory.histories import unhurried, valid_histories
+from tests.memory.histories import valid_histories
 from tools.truncate import truncate
 
 ESTIMATOR = TokenEstimator()
@@ -53,7 +53,6 @@ def newest_group(messages: list[Message]) -> list[Message]:
     return messages[start:]
 
 
-@unhurried
 @given(valid_histories(), st.integers(0, 6_000) | st.none(), st.integers(0, 20) | st.none(), st.booleans())
 def test_g61_any_history_and_any_window_give_a_valid_request_with_its_newest_group_whole(
     messages: list[Message], window: int | None, max_messages: int | None, force: bool
@@ -72,7 +71,6 @@ def test_g61_any_history_and_any_window_give_a_valid_request_with_its_newest_gro
         assert fitted.messages[0] is messages[0]
 
 
-@unhurried
 @given(valid_histories(), st.integers(0, 6_000))
 def test_a_cut_fits_as_far_as_it_may_cut(messages: list[Message], window: int) -> None:
     """Over the goal only the protected messages are left."""
@@ -82,7 +80,6 @@ def test_a_cut_fits_as_far_as_it_may_cut(messages: list[Message], window: int) -
         assert not again.changed
 
 
-@unhurried
 @given(valid_histories(max_groups=8), valid_histories(max_groups=4, with_system=False), st.integers(0, 4_000))
 def test_a_cut_stays_valid_and_only_grows_while_the_history_does(
     messages: list[Message], more: list[Message], window: int
@@ -97,7 +94,6 @@ def test_a_cut_stays_valid_and_only_grows_while_the_history_does(
         assert not fit(again, window=window, estimator=ESTIMATOR, cut=second.cut, force=True).changed
 
 
-@unhurried
 @given(valid_histories(), st.integers(0, 3_000), st.integers(0, 40))
 def test_a_cut_survives_an_undo_at_any_group(messages: list[Message], window: int, length: int) -> None:
     cut = fit(messages, window=window, estimator=ESTIMATOR).cut
@@ -113,7 +109,6 @@ def test_a_cut_ends_where_the_history_was_taken_back_to() -> None:
     assert cut.before(1) == NOTHING_CUT
 
 
-@unhurried
 @given(valid_histories(), st.frozensets(st.integers(0, 30)), st.frozensets(st.integers(0, 30)))
 def test_no_damaged_cut_can_spoil_a_request(
     messages: list[Message], stubbed: frozenset[int], dropped: frozenset[int]

@@ -6,7 +6,7 @@ import json
 from typing import Any, Literal, NotRequired, TypedDict
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tools import PreparedCall, ToolRegistry, ToolResult, tool
@@ -188,7 +188,6 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=40)
 @given(st.dictionaries(st.sampled_from([*DEFAULTS, "city", "x"]), json_values))
 def test_any_json_is_fitted_or_refused_and_what_fits_has_the_declared_types(
     arguments: dict[str, Any],
@@ -205,7 +204,6 @@ def test_any_json_is_fitted_or_refused_and_what_fits_has_the_declared_types(
     assert values["names"] is None or all(isinstance(name, str) for name in values["names"])
 
 
-@settings(max_examples=40)
 @given(st.text(SIGNS))
 def test_any_text_is_answered(text: str) -> None:
     found = REGISTRY.prepare("sample", text)

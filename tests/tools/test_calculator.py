@@ -8,7 +8,7 @@ from contextlib import suppress
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tools.calling import call
@@ -174,7 +174,6 @@ def test_an_expression_has_at_most_2000_characters(length: int, fits: bool) -> N
             evaluate(expression)
 
 
-@settings(max_examples=60)
 @given(st.recursive(
     st.integers(-99, 99).map(str),
     lambda part: st.tuples(part, st.sampled_from("+-*"), part).map(lambda three: "({} {} {})".format(*three)),
@@ -184,7 +183,6 @@ def test_whole_numbers_agree_with_python(expression: str) -> None:
     assert evaluate(expression) == eval(expression)
 
 
-@settings(max_examples=60)
 @given(st.integers(-(10**6), 10**6), st.integers(1, 10**6))
 def test_division_agrees_with_fractions(above: int, below: int) -> None:
     assert math.isclose(evaluate(f"{above} / {below}"), Fraction(above, below), abs_tol=1e-12)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tools.edits import Edit, apply_edits, find
@@ -28,7 +28,6 @@ def refused(text: str, *edits: Edit) -> ToolError:
 pieces = st.text("ab \t\né", max_size=12)
 
 
-@settings(max_examples=25)
 @given(
     old=st.text("xyz\n", min_size=1, max_size=8),
     new=st.text("uvw\n", min_size=1, max_size=8),
@@ -47,7 +46,6 @@ def test_an_edit_and_its_reverse_give_the_same_bytes(
     assert encoding.encode(apply_edits(edited, [edit(new, old)], "a")) == data
 
 
-@settings(max_examples=40)
 @given(pieces, pieces, st.text("xyz\n", min_size=1, max_size=8))
 def test_everything_around_an_edit_stays_as_it_is(before: str, after: str, new: str) -> None:
     assert apply_edits(f"{before}\r\n@@{after}", [edit("@@", new)], "a").startswith(f"{before}\r\n")

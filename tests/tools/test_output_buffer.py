@@ -5,13 +5,12 @@ from __future__ import annotations
 import tracemalloc
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tools.output_buffer import OutputBuffer
 
 
-@settings(max_examples=40)
 @given(st.lists(st.binary(max_size=40), max_size=30), st.integers(0, 20), st.integers(1, 20))
 def test_head_and_tail_are_the_ends_of_what_came(chunks: list[bytes], head: int, tail: int) -> None:
     buffer = OutputBuffer(head, tail)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tools.failures import ToolError
@@ -40,7 +40,6 @@ def test_other_text_is_taken_as_latin_1_byte_for_byte() -> None:
     assert encoding.encode(text) == data
 
 
-@settings(max_examples=60)
 @given(st.binary(max_size=300) | st.text("aé世😀\r\n", max_size=80).map(str.encode))
 def test_what_is_read_as_text_is_written_back_as_the_same_bytes(data: bytes) -> None:
     encoding = detect(data)

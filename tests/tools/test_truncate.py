@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tools.base import Style
@@ -44,7 +44,6 @@ def test_no_limit_cuts_nothing() -> None:
     assert truncate("x" * 100_000, None) == "x" * 100_000
 
 
-@settings(max_examples=40)
 @given(any_text, st.integers(0, 2_000), st.sampled_from(STYLES))
 def test_the_result_is_never_longer_than_the_limit_or_the_note(text: str, limit: int, style: Style) -> None:
     spill = Spilling()
@@ -54,7 +53,6 @@ def test_the_result_is_never_longer_than_the_limit_or_the_note(text: str, limit:
     shown.encode()
 
 
-@settings(max_examples=40)
 @given(any_text, st.integers(0, 2_000), st.integers(0, 2_000), st.sampled_from(STYLES))
 def test_what_was_cut_once_is_never_cut_or_stored_again(
     text: str, first: int, second: int, style: Style
@@ -164,7 +162,6 @@ def test_a_numbered_file_goes_on_from_its_own_numbers() -> None:
     assert f"go on from line {last + 1}." in shown
 
 
-@settings(max_examples=30)
 @given(st.lists(st.text('aé😀"\\', max_size=20) | st.integers(), min_size=60, max_size=120))
 def test_a_json_array_stays_json_and_keeps_whole_entries(entries: list[object]) -> None:
     text = json.dumps(entries, ensure_ascii=False)
