@@ -135,9 +135,9 @@ def test_cleaning_costs_little_and_stays_linear() -> None:
     def best(text: str) -> float:
         times = []
         for _ in range(5):
-            started = time.perf_counter()
+            started = time.process_time()
             clean(text)
-            times.append(time.perf_counter() - started)
+            times.append(time.process_time() - started)
         return min(times)
 
     plain = "hello world, eighty kilobytes of text. " * 2_000

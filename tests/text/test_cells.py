@@ -97,6 +97,6 @@ def test_wrapped_rows_fit_and_lose_nothing_but_blanks(text: str, cells: int) -> 
 
 def test_cutting_a_megabyte_costs_no_more_than_its_beginning() -> None:
     long = "世" * 1_000_000
-    started = time.perf_counter()
+    started = time.process_time()
     assert clip(long, 40) == "世" * 19 + "…"
-    assert time.perf_counter() - started < 0.05
+    assert time.process_time() - started < 0.05

@@ -148,10 +148,10 @@ def test_nothing_but_arithmetic_is_looked_at(expression: str) -> None:
     ids=lambda expression: expression[:12],
 )
 def test_what_would_take_long_is_answered_in_milliseconds(expression: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with suppress(ToolError):
         format_number(evaluate(expression))
-    assert time.perf_counter() - began < 0.1
+    assert time.process_time() - began < 0.1
 
 
 @pytest.mark.parametrize(("bits", "fits"), [(12_998, True), (12_999, True), (13_000, False)])

@@ -69,9 +69,9 @@ def test_binary_data_is_only_measured() -> None:
 def test_a_huge_change_is_shown_in_bounded_time_and_size() -> None:
     before = "".join(f"old {number}\n" for number in range(40_000)).encode()
     after = "".join(f"new {number}\n" for number in range(40_000)).encode()
-    began = time.perf_counter()
+    began = time.process_time()
     made = diff("f", before, after)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
     assert (made.added, made.removed) == (40_000, 40_000)
     assert len(made.text) < 20_100
     assert "more characters of the diff]" in made.text
@@ -81,17 +81,17 @@ def test_a_huge_change_is_shown_in_bounded_time_and_size() -> None:
 def test_lines_that_repeat_without_end_are_compared_in_bounded_time(old: str) -> None:
     before = (old * 1_000)[:3_990]
     after = ("y\nx\nz\n" * 700)[:3_990]
-    began = time.perf_counter()
+    began = time.process_time()
     diff("f", before.encode(), after.encode())
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
 
 
 def test_a_small_change_in_a_huge_file_is_found_at_once() -> None:
     lines = [f"line {number}\n" for number in range(100_000)]
     before = "".join(lines).encode()
     lines[50_000] = "changed\n"
-    began = time.perf_counter()
+    began = time.process_time()
     made = diff("f", before, "".join(lines).encode())
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
     assert "@@ -49998,7 +49998,7 @@" in made.text
     assert (made.added, made.removed) == (1, 1)

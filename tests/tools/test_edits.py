@@ -140,9 +140,9 @@ def test_an_edit_that_is_done_already_is_recognised() -> None:
     ids=["one line", "many lines", "windows", "empty lines"],
 )
 def test_a_mismatch_in_a_large_file_is_explained_in_bounded_time_and_space(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     message = refused(text, edit("line 77 of many, but quite unlike the others\nab\nab", "x")).message
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
     assert len(message) < 3_000
 
 

@@ -47,10 +47,10 @@ def test_globs_match_whole_names_part_by_part(pattern: str, path: str, fits: boo
 
 
 def test_no_pattern_is_slow() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     assert not match_glob("*a" * 40 + "b", "a" * 200)
     assert not match_parts(["**", "a"] * 40, ["a"] * 100 + ["b"])
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 NAMES = ["a", "b", "build", "x.log", "keep.log", ".env", "dir", "sub", "é"]

@@ -38,9 +38,9 @@ def test_no_escape_of_a_known_form_is_left(raw: str) -> None:
 
 @pytest.mark.parametrize("raw", ["\x1b]" * 200_000, "x" * 400_000 + "\r", "\r" * 400_000, "\x1b[0" * 100_000])
 def test_hostile_output_is_read_in_linear_time(raw: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     as_printed(raw)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 @given(st.text("a\0\ud83d\ude00\ud800é", max_size=20))

@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.wire.decoding import decode_deltas, decode_text, entry
@@ -110,7 +110,6 @@ def test_text_of_a_parameter_keeps_its_lines_and_its_markup() -> None:
     assert json.loads(arguments) == {"path": "a.html", "text": body}
 
 
-@settings(max_examples=60)
 @given(
     st.text(alphabet='a<|[`{"\n .｜tool_call>python_tagDSML', max_size=60),
     st.lists(st.integers(1, 9), max_size=12),
