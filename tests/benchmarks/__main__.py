@@ -6,7 +6,8 @@ import argparse
 import json
 import os
 import platform
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
@@ -70,12 +71,18 @@ def _number(figure: float) -> str:
     return f"{figure:,.0f}" if figure >= 100 else f"{figure:.3g}"
 
 
-def main() -> None:
+def wanted(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--short", action="store_true", help="only prove that they run")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    parser.add_argument("names", nargs="*", choices=NAMES, default=NAMES, metavar="NAME", help=str(NAMES))
-    options = parser.parse_args()
+    parser.add_argument("names", nargs="*", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
+    options = parser.parse_args(argv)
+    options.names = options.names or NAMES
+    return options
+
+
+def main(argv: Sequence[str]) -> None:
+    options = wanted(argv)
     where = machine()
     print(", ".join(f"{key} {value}" for key, value in where.items()), flush=True)
     results = {}
@@ -92,4 +99,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

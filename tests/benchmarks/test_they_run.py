@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.__main__ import NAMES, cells, measured, table
+from tests.benchmarks.__main__ import NAMES, cells, main, measured, table, wanted
 from tests.benchmarks.rows import Row, paired
 
 
@@ -48,3 +50,17 @@ def test_pairs_are_taken_in_turns_and_give_medians() -> None:
 
     assert paired(ours, other, 3) == (2.0, 5.0)
     assert asked == ["ours", "other"] * 3
+
+
+def test_all_are_run_unless_some_are_named() -> None:
+    assert tuple(wanted([]).names) == NAMES
+    assert wanted(["steps", "--short"]).names == ["steps"]
+
+
+def test_the_figures_are_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "figures.json"
+    main(["--short", "--json", str(file), "resume"])
+    assert "| what" in capsys.readouterr().out
+    told = json.loads(file.read_text())
+    assert told["short"] is True
+    assert {"what", "ours", "other", "ratio", "target", "met"} <= told["benchmarks"]["resume"][0].keys()
