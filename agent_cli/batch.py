@@ -177,7 +177,7 @@ class Batch:
     def _deny(self, call: PendingCall, approval: Approval) -> None:
         if approval.by_user:
             said = f" The user said: {approval.words}" if approval.words else ""
-            text = f"The user refused this call, and this call only.{said} Do not repeat it."
+            text = f"The user refused this call, and this call only. Do not repeat it.{said}"
         else:
             text = approval.words or "not allowed by the user's rules"
         words = text if not approval.by_user else approval.words

@@ -1,6 +1,6 @@
 """A real llama.cpp server with a real small model, as a child process on a loopback port.
 
-Run as a program it *is* the server: ``python -m tests.local_model.llama_server PORT``.
+Run as a program it *is* the server: ``python -m tests.local_model.llama_server PORT [GRAMMAR]``.
 """
 
 from __future__ import annotations
@@ -36,13 +36,15 @@ def free_port() -> int:
 class LlamaServer:
     """Starts on entering, is gone after leaving. ``wait_for`` a status: 503 while it loads, then 200."""
 
-    def __init__(self, port: int | None = None) -> None:
+    def __init__(self, port: int | None = None, grammar: str = "") -> None:
+        """``grammar`` (GBNF) is what the model's replies have to follow."""
+        self._grammar = grammar
         self.port = port or free_port()
         self.base_url = f"http://127.0.0.1:{self.port}/v1"
 
     def __enter__(self) -> LlamaServer:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.local_model.llama_server", str(self.port)],
+            [sys.executable, "-m", "tests.local_model.llama_server", str(self.port), self._grammar],
             cwd=ROOT,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -81,7 +83,7 @@ class LlamaServer:
             return 0
 
 
-def serve(port: int) -> None:
+def serve(port: int, grammar: str) -> None:
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -90,10 +92,13 @@ def serve(port: int) -> None:
     params.n_ctx = 4096
     params.n_parallel = 1
     params.sampling.temp = 0.0
+    if grammar:
+        kind = xllamacpp.common_grammar_type.COMMON_GRAMMAR_TYPE_USER
+        params.sampling.grammar = xllamacpp.CommonGrammar(kind, grammar)
     server = xllamacpp.Server(params)
     while server:
         time.sleep(3600)
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]))
+    serve(int(sys.argv[1]), sys.argv[2])
