@@ -18,6 +18,7 @@ from agent_cli.terminal.repl import run_repl
 from agent_cli.text.sanitize import one_line
 
 if TYPE_CHECKING:
+    from agent_cli.cli.wiring import Wiring
     from agent_cli.terminal.services import Services
 
 _YES = frozenset({"y", "yes", "是", "好"})
@@ -29,14 +30,22 @@ def chat(run: Run) -> int:
         run = _picked(run)
     if sys.stdin.isatty() and sys.stdout.isatty():
         ask_for_trust(run, input)
+    wirings: list[Wiring] = []
+    built: list[Services] = []
+
+    def redact(text: str) -> str:
+        from agent_cli.cli.wiring import Wiring  # noqa: PLC0415  (behind the first paint)
+
+        return (wirings or [Wiring(run)])[0].redactor.text(text)
+
     opening = Opening(
         catalog=run.catalog,
         folder=run.folder,
         home=run.settings.home if run.stores else None,
         plain=run.arguments.plain,
         first_prompt=run.arguments.prompt or "",
+        redact=redact,
     )
-    built: list[Services] = []
     used = ExitStack()
 
     def load() -> Services:
@@ -45,7 +54,8 @@ def chat(run: Run) -> int:
         from agent_cli.cli.wiring import Wiring  # noqa: PLC0415  (likewise)
 
         here = used.enter_context(on_local_model(run))
-        built.append(services_of(Wiring(here)))
+        wirings.append(Wiring(here))
+        built.append(services_of(wirings[0]))
         return built[0]
 
     async def play() -> int:

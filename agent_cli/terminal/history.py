@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,12 +23,13 @@ _MAX_CHARACTERS = 100_000
 class PromptHistory(History):
     """What was typed, newest last in the file: ``{"folder": …, "text": …}`` per line.
 
-    A file that cannot be used costs the history, never the chat. What looks like a key is not stored.
+    A file that cannot be used costs the history, never the chat. What looks like a key, or what
+    ``redact`` would change, is not stored.
     """
 
-    def __init__(self, path: Path | None, folder: Path) -> None:
+    def __init__(self, path: Path | None, folder: Path, redact: Callable[[str], str] = str) -> None:
         super().__init__()
-        self._path, self._folder = path, str(folder)
+        self._path, self._folder, self._redact = path, str(folder), redact
 
     def load_history_strings(self) -> Iterable[str]:
         """Newest first: all of this folder, then all others, each text once."""
@@ -38,7 +39,9 @@ class PromptHistory(History):
         return dict.fromkeys([*here, *elsewhere])
 
     def store_string(self, string: str) -> None:
-        if self._path is None or len(string) > _MAX_CHARACTERS or holds_secret(string):
+        if self._path is None or len(string) > _MAX_CHARACTERS:
+            return
+        if holds_secret(string) or self._redact(string) != string:
             return
         entry = json.dumps({"folder": self._folder, "text": string})
         with suppress(OSError):

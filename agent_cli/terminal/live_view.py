@@ -58,7 +58,7 @@ class LiveView:
         self._early = [(opening.first_prompt, "")] if opening.first_prompt else []
         history = opening.home / FILE_NAME if opening.home else None
         self.entry = Entry(
-            PromptHistory(history, opening.folder),
+            PromptHistory(history, opening.folder, opening.redact),
             ChatCompleter(opening.folder, lambda: self.chat),
             lambda rows: self._text("terminal.pasted", lines=rows),
         )

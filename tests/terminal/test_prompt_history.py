@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_cli.memory.redact import Redactor
 from agent_cli.terminal.history import PromptHistory, holds_secret
 
 
@@ -64,6 +65,13 @@ def test_what_looks_like_a_key_is_not_stored(tmp_path: Path, text: str) -> None:
     PromptHistory(path, tmp_path).store_string(text)
     assert not path.exists()
     assert holds_secret(text)
+
+
+def test_what_the_run_knows_as_a_secret_is_not_stored(tmp_path: Path) -> None:
+    history = PromptHistory(tmp_path / "history", tmp_path, Redactor(["correct-horse"]).text)
+    history.store_string("!echo correct-horse")
+    history.store_string("!echo horse")
+    assert list(history.load_history_strings()) == ["!echo horse"]
 
 
 def test_an_ordinary_question_is_no_secret() -> None:
