@@ -67,6 +67,12 @@ def machine() -> dict[str, object]:
     }
 
 
+def _known(name: str) -> str:
+    if name not in NAMES:
+        raise argparse.ArgumentTypeError(f"no benchmark {name!r}: there are {', '.join(NAMES)}")
+    return name
+
+
 def _number(figure: float) -> str:
     return f"{figure:,.0f}" if figure >= 100 else f"{figure:.3g}"
 
@@ -75,7 +81,7 @@ def wanted(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--short", action="store_true", help="only prove that they run")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    parser.add_argument("names", nargs="*", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument("names", nargs="*", type=_known, metavar="NAME", help=", ".join(NAMES))
     options = parser.parse_args(argv)
     options.names = options.names or NAMES
     return options

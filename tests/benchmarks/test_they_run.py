@@ -55,6 +55,8 @@ def test_pairs_are_taken_in_turns_and_give_medians() -> None:
 def test_all_are_run_unless_some_are_named() -> None:
     assert tuple(wanted([]).names) == NAMES
     assert wanted(["steps", "--short"]).names == ["steps"]
+    with pytest.raises(SystemExit):
+        wanted(["stops"])
 
 
 def test_the_figures_are_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
