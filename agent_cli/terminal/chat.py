@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
+from agent_cli.approval import ApprovalRequest
 from agent_cli.errors import AgentCliError
-from agent_cli.events import Event, ReasoningDelta, TextDelta, ToolCallFinished, TurnFinished
+from agent_cli.events import (
+    ApprovalRequested,
+    Event,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallFinished,
+    TurnFinished,
+)
 from agent_cli.memory.session import Session
 from agent_cli.messages import Message
 from agent_cli.terminal import markdown_stream
-from agent_cli.terminal.approval import SessionApprover
+from agent_cli.terminal.approval import Answer, SessionApprover
 from agent_cli.terminal.attachments import attach
 from agent_cli.terminal.describe import fitted
 from agent_cli.terminal.lines import Line, Style, line
@@ -27,6 +35,7 @@ from agent_cli.terminal.threads import in_thread
 from agent_cli.terminal.view import View
 
 _LEAVING_PATIENCE = 1.0
+_PREVIEW_PATIENCE = 0.5
 _LEAVE_WORDS = frozenset({"exit", "quit"})
 
 
@@ -49,11 +58,12 @@ class Chat:
         self.bell_after = services.bell_after
         self.taken: Taken | None = None
         self.known_models: list[str] = []
-        self.approver = SessionApprover(view.ask, services.approval, services.judge)
+        self.approver = SessionApprover(self._ask, services.approval, services.judge)
         self.agent.approver = self.approver
         self.idle = asyncio.Event()
         """Set while no job runs and no message waits."""
         self.idle.set()
+        self._previewed: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._job: asyncio.Task[None] | None = None
         self._interrupted = False
         self._client: asyncio.Future[None] | None = None
@@ -167,11 +177,21 @@ class Chat:
                 async for event in stream:
                     replied = replied or isinstance(event, TextDelta | ReasoningDelta | ToolCallFinished)
                     self.view.show(event)
-                    if isinstance(event, TurnFinished):
+                    if isinstance(event, ApprovalRequested):
+                        self._previewed[event.call_id].set()
+                    elif isinstance(event, TurnFinished):
                         self._ring_after(event.result.seconds)
         finally:
             if self._interrupted and not replied:
                 self.view.restore(text)
+
+    async def _ask(self, request: ApprovalRequest) -> Answer:
+        """Put the question, but not before what it is about is on the screen: the event that shows it
+        takes another way than the call that asks."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PREVIEW_PATIENCE):
+                await self._previewed[request.call_id].wait()
+        return await self.view.ask(request)
 
     def _ring_after(self, seconds: float) -> None:
         if self.bell_after is not None and seconds >= self.bell_after:

@@ -61,6 +61,11 @@ class _Bottom(Application[None]):
 
     reflows = False
     """The terminal wraps rows that no longer fit anew, so that they take more of them."""
+    before_frame: Callable[[], None] = staticmethod(lambda: None)
+
+    def _redraw(self, render_as_done: bool = False) -> None:
+        self.before_frame()
+        super()._redraw(render_as_done)
 
     def follow_size(self) -> None:
         """Erase what was drawn for another width. To be called before anything is drawn: a frame may
@@ -126,7 +131,7 @@ class Screen:
         )
         self.app.reflows = reflows
         self.app.ttimeoutlen = 0.05
-        self.app.before_render += lambda _: self._prepare()
+        self.app.before_frame = self._prepare
 
     def _layout(self, buffer: Buffer) -> Layout:
         search = SearchBufferControl()
@@ -210,10 +215,6 @@ class Screen:
         self._drawn_at = asyncio.get_running_loop().time()
         self._on_frame()
         with self._output.burst():
-            self.app.follow_size()
-            if self._finished:
-                self.app.renderer.erase(leave_alternate_screen=False)
-                self._write_finished()
             self.app._redraw()
 
     def _write_finished(self) -> None:
@@ -223,8 +224,13 @@ class Screen:
             self._output.flush()
 
     def _prepare(self) -> None:
-        """Before a frame: ask for the live rows, once."""
+        """Before every frame, whoever asked for it: print what is finished, ask for the live rows."""
+        if self.away or not self.app.is_running:
+            return
         self.app.follow_size()
+        if self._finished:
+            self.app.renderer.erase(leave_alternate_screen=False)
+            self._write_finished()
         live = self._live(self.columns, self.rows)
         room = max(0, self.rows - _ROWS_BELOW)
         self._rows = [fitted(row, self._fit) for row in live[max(0, len(live) - room) :]]

@@ -7,6 +7,8 @@ import random
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from copy import copy
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -26,9 +28,15 @@ from agent_cli.terminal.opening import Opening
 from agent_cli.terminal.output import BurstOutput
 from agent_cli.terminal.services import Services
 from agent_cli.terminal.starting import start_live
-from agent_cli.text import Catalog
+from agent_cli.text import Catalog, Language
 from tests.terminal.program import look, nap, reply, run_shell
 from tools import ToolRegistry
+
+
+@cache
+def _catalog(language: Language) -> Catalog:
+    """Read once for all tests; each gets a copy, since it may change its language."""
+    return Catalog(language)
 
 
 class EmulatedTerminal:
@@ -125,7 +133,7 @@ class Stage:
         session = Session.in_memory(clock=StandingClock(), rng=random.Random(0)) if timeless else None
         tools = ToolRegistry([nap, look, run_shell])
         self.agent = Agent(model=self.model, tools=tools, limits=limits, session=session)
-        catalog = Catalog("zh" if language == "zh" else "en")
+        catalog = copy(_catalog("zh" if language == "zh" else "en"))
         self.services = Services(agent=self.agent, catalog=catalog, folder=folder, home=home, **services)
         self.opening = Opening(catalog, folder, home)
         self.clock = Watch(stands=timeless)
