@@ -175,7 +175,7 @@ def join_continuation(first: str, second: str) -> str:
         return second
     start = second.lstrip()
     for length in range(min(len(first), len(start), LONGEST_OVERLAP), LEAST_OVERLAP - 1, -1):
-        if first.endswith(start[:length]) and len(start[:length].strip()) >= LEAST_OVERLAP:
+        if first.endswith(start[:length]):
             return first + start[length:]
     return first + second
 

@@ -41,7 +41,7 @@ class Health(Guard):
 
     def before_call(self, call: CallFacts, _limits: Limits, now: float, /) -> Verdict | None:
         backend = self._backends.get(call.backend)
-        if backend is None or not backend.pause:
+        if backend is None:
             return None
         if now < backend.next_probe:
             when = f"the next probe is possible in {backend.next_probe - now:.0f} s"
@@ -79,7 +79,7 @@ class Health(Guard):
         backend.slot_until = None
         if result.cause:
             return
-        if result.ok or result.kind not in TRANSPORT_KINDS:
+        if result.kind not in TRANSPORT_KINDS:
             self._backends[name] = _Backend()
             return
         if now < backend.next_probe:

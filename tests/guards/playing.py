@@ -54,7 +54,7 @@ class Call:
             ok=self.ok and not self.denied,
             fingerprint=result_fingerprint(self.result, (), echoed),
             content=self.result,
-            kind=self.kind,
+            kind="" if self.ok else self.kind,
             executed=self.known and not self.denied,
             exit_code=self.exit_code,
             changed=self.changed,

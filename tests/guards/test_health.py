@@ -155,6 +155,13 @@ def test_the_slot_of_a_probe_that_never_ends_expires(after: float, held: bool) -
     assert (weather.ask(after) is not None) is held
 
 
+def test_before_it_opens_calls_may_run_side_by_side() -> None:
+    weather = Weather()
+    weather.fail(2)
+    weather.player.guards.record_call(weather.call().facts(99), UNLIMITED, weather.player.now)
+    assert weather.ask(0) is None
+
+
 def test_a_cancelled_probe_gives_its_slot_back_and_proves_nothing() -> None:
     weather = Weather()
     weather.fail(3)

@@ -68,6 +68,15 @@ def test_the_stop_explains_itself_with_evidence() -> None:
     assert "2 of 2 identical calls" in stop.reason
 
 
+def test_an_empty_or_a_long_result_is_quoted_short() -> None:
+    quoted = []
+    for content in ("", "x" * 400):
+        verdict = played(2, *[read("a", content)] * 3).happened[-1].verdict
+        assert verdict is not None
+        quoted.append(verdict.text.partition("It returned: ")[2].partition("\n")[0])
+    assert quoted == ["(nothing)", "x" * 199 + "…"]
+
+
 def test_with_nothing_allowed_the_refusal_points_to_no_result() -> None:
     verdict = played(0).happened[0].verdict
     assert verdict is not None
