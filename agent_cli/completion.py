@@ -84,11 +84,11 @@ class ModelCall:
                     self._show(part)
                     if isinstance(part, TextDelta | ReasoningDelta):
                         watch.record(part.text, isinstance(part, ReasoningDelta))
-                        if self._reserve_is_spent():
-                            return Completed(AssistantMessage("".join(turn.streamed)), "length")
                         if verdict := watch.verdict():
                             self._discard(verdict.reason or verdict.text)
                             return verdict
+                        if self._reserve_is_spent():
+                            return Completed(AssistantMessage("".join(turn.streamed)), "length")
                     elif isinstance(part, Discarded):
                         watch = turn.guards.watch_stream()
         finally:
@@ -164,7 +164,7 @@ class ModelCall:
         return Usage(count(*self._prompt), count(narrow + more, wide), estimated=True)
 
     def _discard(self, reason: str) -> None:
-        self._charge_broken()
+        """What it cost is charged when the attempt ends, by the reply or as broken."""
         self._seam = Seam("" if self.reserve else self.turn.answer_so_far)
         self.turn.streamed.clear()
         self.turn.emit(TextDiscarded(reason))

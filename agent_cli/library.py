@@ -16,7 +16,7 @@ from agent_cli.errors import HistoryError
 from agent_cli.limits import Limits
 from agent_cli.memory.session import Session
 from agent_cli.messages import UserMessage, message_from_wire
-from agent_cli.models.base import ChatModel
+from agent_cli.models.base import ChatModel, Connected
 from agent_cli.models.configured import configured_model
 from agent_cli.settings import load
 from agent_cli.text import Catalog
@@ -57,6 +57,8 @@ def run_agent(
         async def play() -> None:
             async for _ in agent.run(last.content):
                 pass
+            if isinstance(chosen, Connected):  # its connections end with this event loop
+                await chosen.aclose()
 
         _run(play)
     messages.extend(agent.messages[len(messages) :])

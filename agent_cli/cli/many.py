@@ -11,12 +11,13 @@ from agent_cli.agent import Agent
 from agent_cli.cli.beside import running
 from agent_cli.cli.local_model import on_local_model
 from agent_cli.cli.run import Run
-from agent_cli.cli.wiring import Connected, Wiring
+from agent_cli.cli.wiring import Wiring
 from agent_cli.errors import ConfigError
 from agent_cli.headless.batch import Batch, Tally
 from agent_cli.headless.output import SCHEMA, Writer, to_json
 from agent_cli.headless.questions import Question, ResultFile, read_questions
 from agent_cli.memory.session import Session
+from agent_cli.models.base import Connected
 from agent_cli.models.configured import configured_model
 from agent_cli.results import AgentResult
 from agent_cli.text import Catalog, numbers

@@ -8,9 +8,10 @@ from dataclasses import replace
 from agent_cli.agent import Agent
 from agent_cli.cli.arguments import PROGRAM
 from agent_cli.cli.resuming import taken_up
-from agent_cli.cli.wiring import Connected, Wiring
+from agent_cli.cli.wiring import Wiring
 from agent_cli.mcp.saying import project_text
 from agent_cli.memory.session import Session
+from agent_cli.models.base import Connected
 from agent_cli.models.configured import PRACTICE, configured_model
 from agent_cli.settings import Settings
 from agent_cli.terminal.services import Services

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 from agent_cli.agent import Agent
 from agent_cli.approval import NobodyToAsk
@@ -24,24 +22,13 @@ from agent_cli.mcp.servers import Servers
 from agent_cli.memory.redact import Redactor
 from agent_cli.memory.session import Notice, Session
 from agent_cli.memory.store import SessionInfo, SessionStore, folder_of
-from agent_cli.models.base import ChatModel
+from agent_cli.models.base import ChatModel, Connected
 from agent_cli.models.configured import configured_model
 from agent_cli.permissions.judge import Judge, RuledApprover
 from tools import Tool, ToolRegistry, default_tools
 from tools.undo import FileChanges
 
 _PROMPT_FILE = Path(__file__).parents[1] / "system_prompt.md"
-
-
-@runtime_checkable
-class Connected(Protocol):
-    """A model behind a network: what it can do beside chatting."""
-
-    def warm_up(self) -> None: ...
-
-    async def list_models(self) -> Sequence[str]: ...
-
-    async def aclose(self) -> None: ...
 
 
 async def close(agent: Agent) -> None:

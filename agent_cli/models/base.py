@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypedDict, Unpack
+from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
 from agent_cli.errors import ModelError
 from agent_cli.events import ReasoningDelta, TextDelta
@@ -42,7 +42,8 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Discarded:
-    """All text and reasoning of this call shown so far does not count; another attempt follows."""
+    """All text and reasoning of this call shown so far does not count: another attempt follows, or the
+    same reply goes on (what had looked like its answer were thoughts)."""
 
     reason: str
 
@@ -91,3 +92,14 @@ class ChatModel(Protocol):
     def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema], **options: Unpack[ModelOptions]
     ) -> AsyncIterator[StreamPart]: ...
+
+
+@runtime_checkable
+class Connected(Protocol):
+    """A model behind a network: what it can do beside chatting."""
+
+    def warm_up(self) -> None: ...
+
+    async def list_models(self) -> Sequence[str]: ...
+
+    async def aclose(self) -> None: ...

@@ -66,7 +66,7 @@ def lines(*events: Event) -> list[str]:
             ],
         ),
         (RetryScheduled("rate_limited", "m", 2, 4, 3.0), ["rate limited · attempt 2/4 · 3s · Ctrl+C stops"]),
-        (TextDiscarded("broken stream"), ["discarded, asking again: broken stream"]),
+        (TextDiscarded("broken stream"), ["discarded: broken stream"]),
         (GuardNote("replay", "the same call again"), ["replay · the same call again"]),
         (replace(FAILED, hint="", failures=0), ["✗ read_file · not_found · no such file"]),
         (WrapUpStarted("loop", "r"), ["wrapping up: asking for what there is, without tools"]),
