@@ -116,6 +116,7 @@ def load(
         merged.take(layer.customary)
     for layer in layers:
         merged.take(layer.given)
+    merged.keep_to_provider()
     merged.guard_key()
     errors = [problem for layer in layers for problem in layer.errors] + merged.problems
     warnings = [problem for layer in layers for problem in layer.warnings] + merged.warnings
@@ -188,6 +189,15 @@ class _Merged:
             return path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise ValueError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+
+    def keep_to_provider(self) -> None:
+        """The customary variables are OpenAI's: another service that was named gets neither its address
+        nor its key."""
+        if self.values.get("provider", "") in {"", "openai"}:
+            return
+        for name in ("base_url", "api_key"):
+            if _is_customary(self.origins.get(name, "")):
+                del self.values[name], self.origins[name]
 
     def guard_key(self) -> None:
         """A project's file that names the endpoint must not draw the user's key there unseen."""

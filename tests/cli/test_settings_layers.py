@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_cli.limits import FIELD_NAMES, Limits
+from agent_cli.models.configured import endpoint_of
 from agent_cli.settings import TABLE, Settings, load
 
 KEY = "sk-0123456789abcdef"
@@ -112,6 +113,25 @@ def test_customary_variables_count_only_where_ours_are_unset(home: Path, folder:
     assert settings.base_url == "http://ours/v1"
     assert settings.api_key
     assert settings.api_key.reveal() == KEY
+
+
+@pytest.mark.parametrize(
+    ("provider", "key", "source"),
+    [
+        ("openai", "sk-openai-0123456789", "OPENAI_API_KEY"),
+        ("deepseek", "sk-deepseek-0123456789", "DEEPSEEK_API_KEY"),
+        ("ollama", None, "LLM_API_KEY"),
+    ],
+)
+def test_the_key_of_openai_goes_to_no_other_provider(
+    home: Path, folder: Path, provider: str, key: str | None, source: str
+) -> None:
+    environ = {"OPENAI_API_KEY": "sk-openai-0123456789", "DEEPSEEK_API_KEY": "sk-deepseek-0123456789"}
+    proxy = {"OPENAI_BASE_URL": "http://proxy.example/v1"}
+    settings = load({"provider": provider, "model": "m"}, environ | proxy, folder, home)
+    endpoint = endpoint_of(settings)
+    assert (endpoint.key.reveal() if endpoint.key else None, endpoint.key_source) == (key, source)
+    assert ("proxy.example" in endpoint.base_url) == (provider == "openai")
 
 
 def test_a_customary_key_alone_configures_nothing(home: Path, folder: Path) -> None:
