@@ -113,6 +113,7 @@ def in_a_process(code: str, *, cwd: Path, path: str = str(ROOT)) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.process
 def test_our_tools_are_claimed_from_a_path_that_has_others_first(tmp_path: Path) -> None:
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools" / "__init__.py").write_text("default_tools = None\n")
@@ -130,6 +131,7 @@ def test_our_tools_are_claimed_from_a_path_that_has_others_first(tmp_path: Path)
     assert in_a_process(code.format("import tools\n"), cwd=tmp_path, path=path) == ours
 
 
+@pytest.mark.process
 def test_closed_streams_become_the_null_device_and_keep_their_numbers(tmp_path: Path) -> None:
     code = (
         "import os, sys\n"
@@ -145,6 +147,7 @@ def test_closed_streams_become_the_null_device_and_keep_their_numbers(tmp_path: 
     assert (tmp_path / "file").read_text() == ""
 
 
+@pytest.mark.process
 def test_an_output_that_cannot_encode_a_character_shows_a_question_mark(tmp_path: Path) -> None:
     code = (
         "import sys; sys.stdout.reconfigure(encoding='ascii')\n"

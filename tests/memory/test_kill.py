@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agent_cli.agent import Agent
 from agent_cli.approval import AllowAll
 from agent_cli.events import ToolCallFinished
@@ -33,6 +35,8 @@ from agent_cli.messages import (
 )
 from agent_cli.models.scripted import ScriptedModel
 from tools import tool
+
+pytestmark = pytest.mark.process
 
 CWD = Path("/project")
 KILLS = 50

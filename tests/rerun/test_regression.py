@@ -84,6 +84,7 @@ async def test_a_turn_that_did_not_end_by_itself_cannot_become_a_test(tmp_path: 
             regression_test(replace(record, status=status))
 
 
+@pytest.mark.process
 def test_a_recorded_practice_turn_is_green_until_a_guard_changes(tmp_path: Path) -> None:
     record = asyncio.run(practice_turn(tmp_path / "home"))
     assert record.status == "loop"

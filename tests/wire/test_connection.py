@@ -156,6 +156,7 @@ async def test_a_proxy_without_its_package_is_an_error_with_a_cause(monkeypatch:
         await ask(model)
 
 
+@pytest.mark.process
 def test_importing_and_making_a_model_loads_no_sdk() -> None:
     code = (
         "import sys; from agent_cli.models.openai_chat import OpenAIChatModel;"
@@ -165,6 +166,7 @@ def test_importing_and_making_a_model_loads_no_sdk() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.process
 async def test_loading_the_sdk_does_not_count_as_the_servers_time() -> None:
     code = (
         "import asyncio, sys\n"

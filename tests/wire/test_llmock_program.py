@@ -12,8 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.cli.running import run_program
 from tests.local_model.llama_server import free_port
+
+pytestmark = pytest.mark.process
 
 SCENARIO: list[dict[str, Any]] = [
     {"type": "fail", "status": 429, "retry_after": 0.4},
