@@ -73,7 +73,7 @@ def read_arguments(
     return RecordsArguments(
         action=read.action,
         wanted=read.wanted,
-        file=read.file,
+        file="" if read.file == "-" else read.file,
         form=read.format,
         count=read.count,
         everywhere=getattr(read, "everywhere", False),

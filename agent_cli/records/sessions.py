@@ -62,7 +62,7 @@ def _export(
     store: SessionStore, info: SessionInfo, arguments: RecordsArguments, catalog: Catalog, write: Write
 ) -> None:
     messages = store.read(info)
-    if arguments.form == "json":
+    if arguments.form == "json" or arguments.file.endswith(".json"):  # as /export does
         text = to_json(messages, session_id=info.id, name=info.name)
     else:
         text = to_markdown(messages, info.name)

@@ -75,11 +75,13 @@ def test_showing_is_safe_and_changes_nothing(desk: Desk) -> None:
 
 def test_a_session_is_exported_to_a_new_file_only(desk: Desk, tmp_path: Path) -> None:
     target = tmp_path / "out.json"
-    desk.run("export", "shed", str(target), "--format", "json")
+    desk.run("export", "shed", str(target))
     assert json.loads(target.read_text())["name"] == "paint the shed"
     with pytest.raises(StorageError, match="exists already"):
         desk.run("export", "shed", str(target))
-    assert desk.run("export", "shed").startswith("# paint the shed\n\n## User\n")
+    assert json.loads(desk.run("export", "shed", "--json"))["name"] == "paint the shed"
+    for stdout in ((), ("-",)):
+        assert desk.run("export", "shed", *stdout).startswith("# paint the shed\n\n## User\n")
 
 
 def test_rm_removes_one_that_nobody_has_open(desk: Desk) -> None:
