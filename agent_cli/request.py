@@ -13,7 +13,6 @@ from agent_cli.memory.session import Session
 from agent_cli.memory.trimming import Fitted, fit, message_size
 from agent_cli.messages import AssistantMessage, Message, SystemMessage, ToolMessage
 from agent_cli.models.base import ToolSchema
-from agent_cli.tokens import measure
 from agent_cli.turn import Turn
 
 WORTHWHILE = 0.2
@@ -54,16 +53,21 @@ class RequestBuilder:
     def _largest(self, count: int) -> list[str]:
         estimator = self.turn.world.estimator
         sized = [
+            (estimator.count(self.system or ""), "system prompt"),
+            (self._tool_tokens(), "tool schemas"),
+        ] + [
             (estimator.count_chars(*message_size(message)), describe(message))
             for message in self.session.conversation.messages
         ]
         return [f"{what} ≈{tokens} tokens" for tokens, what in sorted(sized, reverse=True)[:count]]
 
+    def _tool_tokens(self) -> int:
+        text = json.dumps(self.tools, ensure_ascii=False) if self.tools else ""
+        return self.turn.world.estimator.count(text)
+
     def _fit(self, *, force: bool) -> Fitted:
         world = self.turn.world
-        overhead = world.estimator.count(self.system or "")
-        if self.tools:
-            overhead += world.estimator.count_chars(*measure(json.dumps(self.tools, ensure_ascii=False)))
+        overhead = world.estimator.count(self.system or "") + self._tool_tokens()
         fitted = fit(
             self.session.conversation.messages,
             window=self.room.tokens,
