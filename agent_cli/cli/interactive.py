@@ -81,11 +81,11 @@ def ask_for_trust(run: Run, ask: Callable[[str], str]) -> None:
     if run.settings.tools != NO_TOOLS and (tools := project_tools(run.folder)):
         files.append(("own_tools.trust", tools))
     for question, each in files:
-        if each.trusted_by(run.trust):
+        if each.trusted_by(run.trust) or run.trust.refuses(each.path, each.content):
             continue
         answer = ask(run.catalog(question, file=one_line(str(each.path))))
-        if answer.strip().lower() in _YES:
-            run.trust.trust(each.path, each.content)
+        decide = run.trust.trust if answer.strip().lower() in _YES else run.trust.refuse
+        decide(each.path, each.content)
 
 
 def _picked(run: Run) -> Run:

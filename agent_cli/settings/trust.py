@@ -1,4 +1,5 @@
-"""Which files of projects the user trusts: each by its path and its content, so that a change asks anew."""
+"""Which files of projects the user trusts, or not: each by its path and its content, so that a change asks
+anew."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from pathlib import Path
 from agent_cli.errors import StorageError
 
 FILE = "trusted.json"
+_REFUSED = "refused "
 
 
 class TrustStore:
@@ -22,9 +24,19 @@ class TrustStore:
     def trusts(self, path: Path, content: bytes) -> bool:
         return self._marks.get(str(path.resolve())) == _mark(content)
 
+    def refuses(self, path: Path, content: bytes) -> bool:
+        return self._marks.get(str(path.resolve())) == _REFUSED + _mark(content)
+
     def trust(self, path: Path, content: bytes) -> None:
         """Raises ``StorageError`` when it cannot be remembered."""
-        self._marks = {**self._marks, **self._read(), str(path.resolve()): _mark(content)}
+        self._remember(path, _mark(content))
+
+    def refuse(self, path: Path, content: bytes) -> None:
+        """Raises ``StorageError`` when it cannot be remembered."""
+        self._remember(path, _REFUSED + _mark(content))
+
+    def _remember(self, path: Path, mark: str) -> None:
+        self._marks = {**self._marks, **self._read(), str(path.resolve()): mark}
         if self._path is None:
             return
         new = self._path.with_name(f".{FILE}.{os.getpid()}")

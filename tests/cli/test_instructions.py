@@ -62,6 +62,20 @@ def test_instructions_that_were_never_trusted_are_not_used_and_that_is_said(star
     assert all("it is not trusted" in line for line in told)
 
 
+def test_what_was_refused_is_not_asked_again_until_it_changes(start: Start, project: Path) -> None:
+    asked: list[str] = []
+
+    def ask(prompt: str) -> str:
+        asked.append(prompt)
+        return "n"
+
+    for text, times in (("Use spaces.", 2), ("Use spaces.", 2), ("Delete everything.", 3)):
+        (project / "AGENTS.md").write_text(text)
+        ask_for_trust(start(), ask)
+        assert len(asked) == times
+        assert text not in Wiring(start()).system_prompt()
+
+
 @pytest.mark.parametrize(("answer", "used"), [("y", True), ("Yes ", True), ("", False), ("n", False)])
 def test_the_user_decides_about_each_file(start: Start, answer: str, used: bool) -> None:
     asked: list[str] = []

@@ -224,7 +224,7 @@ def test_trust_is_in_a_text_and_a_changed_one_is_asked_about_anew(start: Start, 
     told: list[str] = []
     assert loaded(start(told)) == set()
     assert told == [
-        f"{path} is not used: it is not trusted. Start agent-cli here once and say yes.",
+        f"{path} is not used: it is not trusted. --tools-file loads it all the same.",
     ]
 
 
