@@ -188,7 +188,7 @@ class HistoryCompacted(_Event):
     tokens_before: int
     tokens_after: int
     stubbed_results: int
-    dropped_turns: int
+    dropped_messages: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ class RequestBuilder:
             self.session.cut = fitted.cut
             self.turn.emit(
                 HistoryCompacted(
-                    fitted.tokens_before, fitted.tokens_after, fitted.stubbed_results, fitted.dropped_turns
+                    fitted.tokens_before, fitted.tokens_after, fitted.stubbed_results, fitted.dropped_messages
                 )
             )
         return fitted

@@ -65,7 +65,11 @@ class Progress:
                 yield say("turn.wrap_up")
             case HistoryCompacted():
                 yield phrases.compacted(
-                    say, event.tokens_before, event.tokens_after, event.stubbed_results, event.dropped_turns
+                    say,
+                    event.tokens_before,
+                    event.tokens_after,
+                    event.stubbed_results,
+                    event.dropped_messages,
                 )
             case TurnFinished(result):
                 yield self._footer(result)

@@ -60,7 +60,7 @@ class Fitted:
     """``messages`` to send, and the ``cut`` that made them, to be given to the next :func:`fit`.
 
     Tokens are estimates of the whole request. The two counts tell what this fit did beyond the cut
-    it was given: results stubbed and groups left out.
+    it was given: results stubbed and messages left out.
     """
 
     messages: list[Message]
@@ -68,11 +68,11 @@ class Fitted:
     tokens_before: int
     tokens_after: int
     stubbed_results: int = 0
-    dropped_turns: int = 0
+    dropped_messages: int = 0
 
     @property
     def changed(self) -> bool:
-        return bool(self.stubbed_results or self.dropped_turns)
+        return bool(self.stubbed_results or self.dropped_messages)
 
     @property
     def gain(self) -> float:
@@ -137,11 +137,13 @@ def fit(
         return Fitted(render(messages, cut), cut, before, before)
     goal = _room(before if window is None and force else window, max_messages, GOAL)
     stubbed = _stub_until(goal, messages, cut, weight)
-    dropped, groups = _drop_until(goal, messages, replace(cut, stubbed=stubbed), weight)
+    dropped = _drop_until(goal, messages, replace(cut, stubbed=stubbed), weight)
     grown = replace(cut, stubbed=stubbed - dropped, dropped=dropped)
     sent = render(messages, grown)
     after = sum_tokens(sent, estimator) + overhead
-    return Fitted(sent, grown, before, after, len(stubbed - cut.stubbed - dropped), groups)
+    return Fitted(
+        sent, grown, before, after, len(stubbed - cut.stubbed - dropped), len(dropped - cut.dropped)
+    )
 
 
 def _room(tokens: int | None, messages: int | None, share: float) -> _Room:
@@ -163,10 +165,8 @@ def _stub_until(goal: _Room, messages: Sequence[Message], cut: Cut, weight: _Wei
     return frozenset(stubbed)
 
 
-def _drop_until(
-    goal: _Room, messages: Sequence[Message], cut: Cut, weight: _Weight
-) -> tuple[frozenset[int], int]:
-    dropped, count = set(cut.dropped), 0
+def _drop_until(goal: _Room, messages: Sequence[Message], cut: Cut, weight: _Weight) -> frozenset[int]:
+    dropped = set(cut.dropped)
     for group in _droppable(messages):
         if goal.holds(weight):
             break
@@ -175,8 +175,7 @@ def _drop_until(
             message = messages[index]
             weight.add(stub(message) if index in cut.stubbed else message, -1)
         dropped.update(fresh)
-        count += bool(fresh)
-    return frozenset(dropped), count
+    return frozenset(dropped)
 
 
 def _groups(messages: Sequence[Message]) -> list[range]:

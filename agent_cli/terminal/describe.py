@@ -72,7 +72,11 @@ class Describer:
                 return _paragraph("dim", say("turn.wrap_up"), width)
             case HistoryCompacted():
                 text = phrases.compacted(
-                    say, event.tokens_before, event.tokens_after, event.stubbed_results, event.dropped_turns
+                    say,
+                    event.tokens_before,
+                    event.tokens_after,
+                    event.stubbed_results,
+                    event.dropped_messages,
                 )
                 return _paragraph("dim", text, width)
             case TurnFinished():

@@ -66,13 +66,13 @@ def retry(catalog: Catalog, kind: str, attempt: int, limit: int | None, wait: fl
     return catalog("turn.retry", what=what, attempt=attempt, limit=limit, seconds=left)
 
 
-def compacted(catalog: Catalog, before: int, after: int, results: int, turns: int) -> str:
+def compacted(catalog: Catalog, before: int, after: int, results: int, messages: int) -> str:
     return catalog(
         "turn.compacted",
         before=amount(before),
         after=amount(after),
         results=catalog.counted("turn.compacted_results", results),
-        turns=catalog.counted("turn.compacted_turns", turns),
+        messages=catalog.counted("turn.compacted_messages", messages),
     )
 
 

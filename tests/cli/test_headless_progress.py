@@ -72,7 +72,7 @@ def lines(*events: Event) -> list[str]:
         (WrapUpStarted("loop", "r"), ["wrapping up: asking for what there is, without tools"]),
         (
             HistoryCompacted(9000, 4000, 1, 2),
-            ["sent less of the history: 9k to 4k tok (1 result shortened, 2 turns left out)"],
+            ["sent less of the history: 9k to 4k tok (1 result shortened, 2 messages left out)"],
         ),
         (TextDelta("not here"), []),
         (TurnFinished(DONE), ["✓ answered · 2 steps · 1.2k tok · 2.1s · 1 retry"]),

@@ -153,7 +153,7 @@ def test_trimming_goes_down_to_half_the_window_and_not_further(share: float, for
     fitted = fit(messages, window=window, estimator=ESTIMATOR, force=force)
     turn = sum_tokens(messages[2:4], ESTIMATOR)
     assert 0.5 * window - turn <= fitted.tokens_after <= 0.5 * window + 40
-    assert len(messages) - len(fitted.messages) == 2 * fitted.dropped_turns - 1  # the first question stays
+    assert fitted.dropped_messages == len(messages) - len(fitted.messages)
 
 
 def test_bulky_old_results_become_stubs_before_anything_is_left_out() -> None:
@@ -162,7 +162,7 @@ def test_bulky_old_results_become_stubs_before_anything_is_left_out() -> None:
         messages += exchange(number, "log line\n" * 500)
     fitted = fit_at(messages, 0.9)
     assert fitted.stubbed_results > 0
-    assert fitted.dropped_turns == 0
+    assert fitted.dropped_messages == 0
     assert len(fitted.messages) == len(messages)
     assert fitted.cut.stubbed == frozenset(sorted(range(2, 20, 2))[: fitted.stubbed_results])
 
@@ -171,13 +171,13 @@ def test_bulky_old_results_become_stubs_before_anything_is_left_out() -> None:
 def test_only_results_of_some_size_are_worth_a_stub(size: int, stubbed: int) -> None:
     messages = [UserMessage("go"), *exchange(1, ("y\n" * size)[:size]), *exchange(2)]
     fitted = fit_at(messages, 0.81)
-    assert (fitted.stubbed_results, fitted.dropped_turns) == (stubbed, 1 - stubbed)
+    assert (fitted.stubbed_results, fitted.dropped_messages) == (stubbed, 2 - 2 * stubbed)
 
 
 def test_a_result_that_was_left_out_in_the_end_does_not_count_as_stubbed() -> None:
     messages = [UserMessage("go"), *exchange(1, "y\n" * 2_000), *exchange(2, "z" * 9_000)]
     fitted = fit(messages, window=100, estimator=ESTIMATOR)
-    assert (fitted.stubbed_results, fitted.dropped_turns) == (0, 1)
+    assert (fitted.stubbed_results, fitted.dropped_messages) == (0, 2)
     assert fitted.cut == Cut(dropped=frozenset({1, 2}))
 
 

@@ -249,7 +249,7 @@ def test_notes_without_counts_and_long_notes() -> None:
 def test_discarded_text_and_a_smaller_history_are_told() -> None:
     assert told([TextDiscarded("the stream broke off")]) == "⚠ discarded: the stream broke off"
     assert told([HistoryCompacted(12_000, 6_000, 3, 0)]) == (
-        "sent less of the history: 12k to 6k tok (3 results shortened, 0 turns left out)"
+        "sent less of the history: 12k to 6k tok (3 results shortened, 0 messages left\nout)"
     )
 
 

@@ -63,7 +63,7 @@ def test_retries_count_down() -> None:
 
 def test_compaction() -> None:
     text = phrases.compacted(EN, 12_000, 6_000, 3, 1)
-    assert text == "sent less of the history: 12k to 6k tok (3 results shortened, 1 turn left out)"
+    assert text == "sent less of the history: 12k to 6k tok (3 results shortened, 1 message left out)"
 
 
 def _gauges(**changed: object) -> list[phrases.Gauge]:
