@@ -20,9 +20,9 @@ _OFFERED = 20
 def taken_up(settings: Settings, session: Session) -> Settings:
     """The settings with the limits and the model of the session's last turn, as far as no flag says
     otherwise. A model is taken only where it was: at the same endpoint."""
-    if not session.turns:
+    last = session.held
+    if last is None:
         return settings
-    last = session.turns[-1]
     limits = last.limits or settings.limits
     for name in FIELD_NAMES:
         if settings.origins.get(name, "").startswith("--"):

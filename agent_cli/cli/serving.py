@@ -80,7 +80,7 @@ class ModelChoice:
 
     def take_up(self, session: Session) -> None:
         """The model and the limits of the session's last turn. Raises ``ConfigError``."""
-        if session.turns:
+        if session.held:
             settings = taken_up(self._settings, session)
             if settings.model != self._agent.model.name:
                 self._agent.model = configured_model(settings)

@@ -17,7 +17,7 @@ from agent_cli.memory.trimming import NOTHING_CUT, Cut
 from agent_cli.memory.usage import UsageTotal, total_of
 from agent_cli.messages import Message, Usage, UserMessage
 
-__all__ = ["Notice", "PastTurn", "Recorder", "Session", "Storage", "Tell", "TurnHead"]
+__all__ = ["Held", "Notice", "PastTurn", "Recorder", "Session", "Storage", "Tell", "TurnHead"]
 
 
 _TITLE_LENGTH = 60
@@ -53,6 +53,15 @@ class PastTurn:
     todos: tuple[dict[str, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a turn began with; ``limits`` is ``None`` where they cannot be read."""
+
+    model: str
+    endpoint: str
+    limits: Limits | None
+
+
 class Storage(Protocol):
     """Where a session is kept. No method raises."""
 
@@ -86,8 +95,8 @@ class NoStorage:
 class Session:
     """What the agent needs to remember.
 
-    ``turns`` are the turns of its earlier life (empty for a new one), ``notices`` what its loading has
-    to tell the user.
+    ``turns`` are the turns of its earlier life that ended (none for a new one), ``held`` what its last one
+    ran with, even if it was killed; ``notices`` what its loading has to tell the user.
     """
 
     def __init__(
@@ -101,6 +110,7 @@ class Session:
         name: str = "",
         cut: Cut = NOTHING_CUT,
         turns: Sequence[PastTurn] = (),
+        held: Held | None = None,
         notices: Sequence[Notice] = (),
         clock: Clock | None = None,
         rng: random.Random | None = None,
@@ -111,6 +121,7 @@ class Session:
         self.journal = journal or Journal()
         self._name = name
         self.turns = tuple(turns)
+        self.held: Held | PastTurn | None = held or (self.turns[-1] if self.turns else None)
         self.notices = tuple(notices)
         self.clock: Clock = clock or SystemClock()
         self.rng = rng or random.Random()

@@ -9,6 +9,7 @@ One JSON object per line, append-only::
     {"type": "call", "event": "begin", …}                                the idempotency journal
     {"type": "cut", …}                                                   what of the history is not sent
     {"type": "name", "name": …}
+    {"type": "held", "model": …, "endpoint": …, "limits": {…}}           what a turn began with
     {"type": "turn", …}                                                  a turn ended
 
 The indexes make a lost line a gap of known place; what remains is repaired into a valid history.
@@ -44,6 +45,10 @@ def undo_line(length: int) -> Line:
     return {"type": "undo", "length": length}
 
 
+def held_line(model: str, endpoint: str, limits: dict[str, Any] | None) -> dict[str, Any]:
+    return {"type": "held", "model": model, "endpoint": endpoint, "limits": limits}
+
+
 def cut_line(cut: Cut) -> Line:
     return {
         "type": "cut",
@@ -61,6 +66,7 @@ class SessionContent:
     messages: list[Message] = field(default_factory=list)
     journal: list[dict[str, str]] = field(default_factory=list)
     turns: list[dict[str, Any]] = field(default_factory=list)
+    held: dict[str, Any] = field(default_factory=dict)
     cut: Cut = NOTHING_CUT
     name: str = ""
     damaged: int = 0
@@ -104,7 +110,10 @@ def _take(content: SessionContent, slots: dict[int, Message], line: dict[str, An
             content.name = str(line["name"])
         case "turn":
             _count(line["first"])
+            content.held = held_line(line["model"], line["endpoint"], line.get("limits"))
             content.turns.append(line)
+        case "held":
+            content.held = line
         case "session":
             _start_again(content, slots, line)
         case _:
@@ -115,6 +124,7 @@ def _start_again(content: SessionContent, slots: dict[int, Message], head: dict[
     """A head inside the file: what was read of the damaged lines before it is said again after it."""
     slots.clear()
     content.head, content.turns, content.cut, content.damaged = head, [], NOTHING_CUT, 0
+    content.held = {}
 
 
 def _count(value: object) -> int:

@@ -13,7 +13,7 @@ from agent_cli.memory.line_file import Line, LineFile, private_folder
 from agent_cli.memory.recording import NullRecorder, TurnHead
 from agent_cli.memory.redact import Redactor
 from agent_cli.memory.session import title_of
-from agent_cli.memory.session_file import cut_line, message_lines, result_line, undo_line
+from agent_cli.memory.session_file import cut_line, held_line, message_lines, result_line, undo_line
 from agent_cli.memory.trimming import Cut
 from agent_cli.messages import Message
 from agent_cli.results import AgentResult
@@ -30,6 +30,7 @@ class SessionWriter(NullRecorder):
         self._named = False
         self._begun = file.path.exists()
         self._turn: TurnHead | None = None
+        self._held: Line | None = None
 
     def write(self, *lines: Line) -> None:
         """Append lines; a new file gets its head first and is ours from then on."""
@@ -72,6 +73,10 @@ class SessionWriter(NullRecorder):
 
     def start(self, head: TurnHead) -> None:
         self._turn = head
+        held = held_line(head.model, head.endpoint, asdict(head.limits))
+        if held != self._held:
+            self._held = held
+            self.write(held)
 
     def finish(self, result: AgentResult, limits: Limits) -> None:
         turn, self._turn = self._turn, None

@@ -19,7 +19,7 @@ from agent_cli.memory.recording import Recorders
 from agent_cli.memory.redact import Redactor
 from agent_cli.memory.repair import Repaired, repair_history
 from agent_cli.memory.runlog import RunRecorder
-from agent_cli.memory.session import Notice, PastTurn, Session, Tell
+from agent_cli.memory.session import Held, Notice, PastTurn, Session, Tell
 from agent_cli.memory.session_file import (
     VERSION,
     SessionContent,
@@ -130,6 +130,7 @@ def _session(
         name=content.name,
         cut=content.cut,
         turns=[turn for line in content.turns if (turn := past_turn(line))],
+        held=_held(content.held),
         notices=notices,
         clock=around.clock,
         rng=around.rng,
@@ -176,7 +177,8 @@ def _mend_file(writer: SessionWriter, content: SessionContent, messages: list[Me
 
 def _restated(content: SessionContent, messages: list[Message]) -> list[Line]:
     name: list[Line] = [{"type": "name", "name": content.name}] if content.name else []
-    return [*message_lines(messages), *name, cut_line(content.cut), *content.turns]
+    held = [content.held] if content.held else []
+    return [*message_lines(messages), *name, cut_line(content.cut), *content.turns, *held]
 
 
 def _notices(content: SessionContent, repaired: Repaired) -> list[Notice]:
@@ -214,6 +216,13 @@ def past_turn(line: dict[str, Any]) -> PastTurn | None:
             todos=tuple(dict(item) for item in line.get("todos") or ()),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _held(line: dict[str, Any]) -> Held | None:
+    try:
+        return Held(str(line["model"]), str(line["endpoint"]), read_limits(line.get("limits")))
+    except KeyError:
         return None
 
 
