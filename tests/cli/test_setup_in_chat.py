@@ -16,6 +16,8 @@ from tests.cli.service import KEY, MODEL, model_service
 from tests.terminal.pty_screen import PtyScreen
 
 OTHER = str(len(presets) + 1)
+START = 30.0
+"""Seconds in which a program starts, or loads the client, on a busy machine."""
 
 
 @pytest.fixture
@@ -39,19 +41,19 @@ def test_the_model_that_was_set_up_answers_from_then_on(
     service: str, tmp_path: Path, named: dict[str, str]
 ) -> None:
     with chat(tmp_path, **named) as screen:
-        screen.wait_for("practice")
+        screen.wait_for("practice", START)
         screen.submit("/setup")
-        screen.wait_for("Which service?")
+        screen.wait_for("Which service?", START)
         screen.submit(OTHER)
         screen.wait_for("Address")
         screen.submit(f"{service}/v1")
         screen.wait_for("Key (not shown")
         screen.submit(KEY)
-        screen.wait_for("Which model?")
+        screen.wait_for("Which model?", START)
         screen.submit("")
-        screen.wait_for(f"practice → {MODEL}")
+        screen.wait_for(f"practice → {MODEL}", START)
         screen.submit("good morning")
-        screen.wait_for("You said: good morning")
+        screen.wait_for("You said: good morning", START)
         screen.submit(f"my key is {KEY}")
         screen.wait_until(lambda: screen.text().count("✓ answered") == 2, "second answer")
         screen.press("ctrl-d")
@@ -66,9 +68,9 @@ def test_the_model_that_was_set_up_answers_from_then_on(
 @pytest.mark.pty
 def test_ctrl_c_ends_the_questions_and_not_the_chat(tmp_path: Path) -> None:
     with chat(tmp_path) as screen:
-        screen.wait_for("practice")
+        screen.wait_for("practice", START)
         screen.submit("/setup")
-        screen.wait_for("Which service?")
+        screen.wait_for("Which service?", START)
         screen.press("ctrl-c")
         screen.wait_for("fails 0/6")
         screen.submit("what is 6*7")
@@ -80,7 +82,7 @@ def test_ctrl_c_ends_the_questions_and_not_the_chat(tmp_path: Path) -> None:
 @pytest.mark.pty
 def test_ctrl_c_ends_the_questions_of_the_command(tmp_path: Path) -> None:
     with chat(tmp_path, "setup") as screen:
-        screen.wait_for("Which service?")
+        screen.wait_for("Which service?", START)
         screen.press("ctrl-c")
         assert screen.wait_exit() == 130
         assert "Traceback" not in screen.text()
