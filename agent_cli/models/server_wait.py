@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 LONGEST = 31 * 86_400.0
@@ -143,6 +142,8 @@ def until(text: str, now: float) -> float | None:
 
 
 def _date(text: str) -> datetime | None:
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415  (a package that few answers need)
+
     for parse in (parsedate_to_datetime, datetime.fromisoformat):
         try:
             moment = parse(text)
