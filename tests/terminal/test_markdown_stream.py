@@ -94,7 +94,7 @@ def test_every_word_arrives(text: str) -> None:
     assert shown.count("世界") == text.count("世界")
 
 
-@pytest.mark.parametrize("name", set(AWKWARD) - {"wide text", "very deep"})
+@pytest.mark.parametrize("name", sorted(set(AWKWARD) - {"wide text", "very deep"}))
 def test_every_word_of_the_documents_arrives_in_order(name: str) -> None:
     words = re.findall(r"[a-z]{3,}", re.sub(r" '(title|T)'", "", AWKWARD[name].lower()))
     shown = "\n".join(streamed(AWKWARD[name], 3, 200, styled=False)).lower()
