@@ -21,6 +21,7 @@ from tests.terminal.pty_screen import PtyScreen
 
 BARE = [sys.executable, "-c", "from prompt_toolkit import PromptSession; PromptSession('> ').prompt()"]
 OURS = [sys.executable, "-m", "agent_cli", "--no-session"]
+LOADED = "practice ·"
 PEERS = {"llm chat": (["llm", "chat"], "\n>"), "clai": (["clai", "-m", "openai:gpt-4.1-mini"], "clai ➤")}
 ROOT = Path(__file__).parents[2]
 
@@ -33,7 +34,8 @@ class Started:
     peak: float
 
 
-def start(argv: Sequence[str], prompt: str, idle: float = 0.5) -> Started:
+def start(argv: Sequence[str], prompt: str, loaded: str = "") -> Started:
+    """``loaded`` is what the screen shows when all that comes behind the prompt is there, too."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {
             "PYTHONPATH": str(ROOT),
@@ -50,13 +52,14 @@ def start(argv: Sequence[str], prompt: str, idle: float = 0.5) -> Started:
             screen.send("z")
             screen.wait_for(f"{prompt.rstrip()} z")
             seconds = time.monotonic() - begun
-            screen.settle(idle)
+            screen.wait_for(loaded)
+            screen.settle()
             return Started(seconds, memory_of(screen.process.pid))
 
 
 def paired_runs(pairs: int) -> tuple[list[float], list[float]]:
     """Seconds of the bare prompt and of ours, taken in turns."""
-    runs = [(start(BARE, ">", idle=0), start(OURS, "›", idle=0)) for _ in range(pairs)]
+    runs = [(start(BARE, ">"), start(OURS, "›")) for _ in range(pairs)]
     return [bare.seconds for bare, _ in runs], [ours.seconds for _, ours in runs]
 
 
@@ -68,7 +71,7 @@ def measure(short: bool) -> list[Row]:
     mine: list[Started] = []
     theirs: dict[str, list[Started]] = {name: [] for name in contenders}
     for _ in range(rounds):
-        mine.append(start(OURS, "›"))
+        mine.append(start(OURS, "›", LOADED))
         for name, (argv, prompt) in contenders.items():
             theirs[name].append(start(argv, prompt))
     return [
