@@ -28,6 +28,7 @@ class SessionWriter(NullRecorder):
         self._redactor = redactor
         self._length = 0
         self._named = False
+        self._titled = False  # named by us, after its first message
         self._begun = file.path.exists()
         self._turn: TurnHead | None = None
         self._held: Line | None = None
@@ -58,12 +59,14 @@ class SessionWriter(NullRecorder):
         self.write(*lines)
         if not self._named and (title := title_of(messages)):
             self.renamed(title)
+            self._titled = True
 
     def replaced(self, index: int, message: Message) -> None:
         self.write(result_line(index, message))
 
     def truncated(self, length: int) -> None:
         self._length = length
+        self._named = self._named and not (self._titled and length == 0)
         self.write(undo_line(length))
 
     def journaled(self, line: Mapping[str, str]) -> None:
@@ -104,7 +107,7 @@ class SessionWriter(NullRecorder):
     # What the session asks for
 
     def renamed(self, name: str) -> None:
-        self._named = True
+        self._named, self._titled = True, False
         self.write({"type": "name", "name": name})
 
     def cut(self, cut: Cut) -> None:
