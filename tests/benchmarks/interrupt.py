@@ -26,7 +26,9 @@ def latency(screen: PtyScreen, state: str, number: int) -> float:
         shown = screen.text().rpartition(f"{mark}\n")[2]
         return "interrupted" in shown or "stopped" in shown
 
-    return 1000 * screen.wait_until(ended, "end of the turn")
+    seconds = screen.wait_until(ended, "end of the turn")
+    screen.press("ctrl-c", "ctrl-c")  # the question may have come back into the input line
+    return 1000 * seconds
 
 
 def measure(short: bool) -> list[Row]:
