@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -135,7 +135,7 @@ class Judge:
         """What a pattern is compared with, as typed and as it really is: the path, else the first text."""
         path = request.values.get("path")
         if isinstance(path, str):
-            real = self._real(os.path.expanduser(path))
+            real = self._real(path, os.path.expanduser)
             return path, os.path.relpath(real, self._root) if self._is_inside(real) else real
         text = next((value for value in request.values.values() if isinstance(value, str)), "")
         return text, text
@@ -143,9 +143,12 @@ class Judge:
     def _inside(self, path: str) -> bool:
         return self._is_inside(self._real(path))
 
-    def _real(self, path: str) -> str:
-        """Where a path leads, links followed."""
-        return os.path.realpath(os.path.join(self._root, path))
+    def _real(self, path: str, expanded: Callable[[str], str] = str) -> str:
+        """Where a path leads, links followed. A text that can be no path (a NUL in it) leads nowhere."""
+        try:
+            return os.path.realpath(os.path.join(self._root, expanded(path)))
+        except ValueError:
+            return os.sep
 
     def _is_inside(self, real: str) -> bool:
         return os.path.commonpath([self._root, real]) == self._root

@@ -225,3 +225,9 @@ async def test_where_nobody_can_be_asked_only_rules_and_reads_let_a_call_through
     refused = await approver.approve(shell("make install"))
     assert not refused.allowed
     assert refused.words.startswith("approval unavailable")
+
+
+@pytest.mark.parametrize("path", ["a\x00b", "\ud800", "~\x00", ""])
+def test_a_text_that_can_be_no_path_is_asked_about_and_matches_no_rule(folder: Path, path: str) -> None:
+    judge = Judge(rules(allow=["write_file(notes/*)"]), folder)
+    assert verdict(judge, request("write_file", path=path, content="x")) == "ask"
