@@ -21,19 +21,24 @@ class _Budget:
     status: Status
 
     @property
+    def known(self) -> float:
+        """What is known to be used: nothing, at an unknown price."""
+        return self.used or 0
+
+    @property
     def spent(self) -> bool:
-        return (self.used or 0) >= self.limit
+        return self.known >= self.limit
 
     @property
     def share(self) -> float:
-        return (self.used or 0) / self.limit
+        return self.known / self.limit
 
     def __str__(self) -> str:
         if self.unit == "dollars":
-            return f"${self.used or 0:.4f} of ${self.limit:.4f} used"
+            return f"${self.known:.4f} of ${self.limit:.4f} used"
         if self.unit == "seconds":
-            return f"{self.used or 0:.1f} of {self.limit:g} seconds used"
-        return f"{self.used or 0} of {self.limit} {self.unit} used"
+            return f"{self.known:.1f} of {self.limit:g} seconds used"
+        return f"{self.known} of {self.limit} {self.unit} used"
 
 
 class Budgets(Guard):

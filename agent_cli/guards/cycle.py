@@ -99,7 +99,7 @@ class Cycle(Guard):
 
     def after_result(self, result: ResultFacts, _limits: Limits, /) -> Verdict | None:
         sequence = self._sequence
-        if result.cause or not sequence.tail or sequence.tail[-1] != _entry(result):
+        if not sequence.tail or sequence.tail[-1] != _entry(result):
             return None
         for period in PERIODS:
             if sequence.lap(period) and sequence.matches[period] == (NOTE_LAPS - 1) * period:

@@ -91,6 +91,11 @@ def test_failed_calls_stay_unresolved_until_something_makes_them_good() -> None:
     assert player.guards.unresolved() == ('edit({"argument": "1"}): edit_mismatch',)
 
 
+def test_another_success_of_the_tool_does_not_make_a_real_failure_good() -> None:
+    player = played(READ_FAILS, read("other.txt", name="get"))
+    assert player.guards.unresolved() == ('get({"argument": "missing.txt"}): not_found',)
+
+
 @pytest.mark.parametrize("kind", ["invalid_json", "invalid_arguments"])
 def test_a_slip_is_made_good_by_the_next_success_of_its_tool(kind: str) -> None:
     player = played(failing("{broken", kind=kind), read("a", name="other"))

@@ -91,6 +91,16 @@ def test_polls_are_no_part_of_a_circle() -> None:
     assert played(*[poll("a", "running"), poll("b", "running")] * 9).spoken == []
 
 
+def test_the_note_belongs_to_the_call_that_completes_the_lap_not_to_a_poll_after_it() -> None:
+    first, second = LETTERS[:2]
+    assert played(poll("p", "1"), *[first, second] * 2, poll("p", "2")).spoken == ["5 note:cycle"]
+
+
+def test_calls_that_mean_the_same_are_the_same_however_they_are_spelled() -> None:
+    player = played(read("a", "x"), read("b", "y"), read("a ", "x"), read(" b", "y"))
+    assert player.spoken == ["4 note:cycle"]
+
+
 def test_identical_calls_of_a_batch_stand_in_the_sequence_once() -> None:
     player = Player(OFF)
     first, second = LETTERS[:2]
@@ -128,3 +138,8 @@ def test_the_counter_shows_the_laps(calls: int, laps: int) -> None:
     counters = {counter.name: counter for counter in player.guards.counters(Meters(OFF))}
     assert counters["laps of a circle"].count == laps
     assert counters["laps of a circle"].limit == 3
+
+
+def test_one_call_repeated_makes_no_laps() -> None:
+    counters = played(*LETTERS[:1] * 9).guards.counters(Meters(OFF))
+    assert {counter.name: counter.count for counter in counters}["laps of a circle"] == 0

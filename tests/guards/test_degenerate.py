@@ -77,6 +77,24 @@ def test_a_whole_reply_in_between_clears_it() -> None:
     assert again.action == "note"
 
 
+def test_a_note_of_another_guard_does_not_take_its_own_back() -> None:
+    guards = TurnGuards()
+    first, _ = stream(SENTENCE * 200, guards=guards)
+    assert first is not None
+    guards.record_noted(first)
+    guards.record_noted(Verdict("note", "replay", "x", evidence={}))
+    second, _ = stream(SENTENCE * 200, guards=guards)
+    assert second is not None
+    assert second.action == "stop"
+
+
+def test_what_comes_after_it_does_not_make_it_good() -> None:
+    watch = TurnGuards().watch_stream()
+    watch.record(SENTENCE * 20)
+    watch.record(prose(9_000))
+    assert watch.verdict() is not None
+
+
 def test_a_note_of_another_guard_is_not_its_own() -> None:
     guards = TurnGuards()
     guards.record_noted(Verdict("note", "replay", "x", evidence={}))
@@ -166,6 +184,7 @@ def test_a_fence_may_hold_anything_and_ends(fence: str, size: int) -> None:
 def test_a_fence_is_closed_only_by_its_own_marker() -> None:
     assert stream(f"~~~\n```\n{SENTENCE * 100}\n```\n~~~\n")[0] is None
     assert stream(f"```\n~~~\n```\n{SENTENCE * 100}")[0] is not None
+    assert stream(f"```\n  ```\n{SENTENCE * 100}")[0] is not None
 
 
 @pytest.mark.parametrize("marker", ["- ", "12) ", "| ", "    ", "\t", "```"])

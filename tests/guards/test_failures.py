@@ -121,6 +121,12 @@ def test_the_last_error_is_quoted_up_to_300_characters() -> None:
     assert stop.reason.endswith(f": {'x' * 299}…")
 
 
+def test_a_failure_without_a_kind_is_said_to_have_failed() -> None:
+    stop = played(failing("a", kind=""), limits=Limits(max_failures=1)).stopped
+    assert stop is not None
+    assert "(failed): no a" in stop.reason
+
+
 def test_a_red_test_is_data() -> None:
     player = played(*[command("pytest", f"{n} failed", 1) for n in range(20)])
     assert player.stopped is None

@@ -154,6 +154,17 @@ def test_unlimited_continuations_are_named_so_in_the_reason() -> None:
     assert stop.limit is None
 
 
+def test_calls_give_the_whole_number_of_continuations_back() -> None:
+    parts = [(AssistantMessage(f"Part {n}. "), "length") for n in range(3)]
+    once = Limits(max_continuations=1)
+    assert actions(parts[0], (CALLS, "stop"), parts[1], parts[2], limits=once) == [
+        "continue",
+        "run_calls",
+        "continue",
+        "stop",
+    ]
+
+
 def test_calls_that_come_as_a_continuation_are_run_and_begin_anew() -> None:
     cut = AssistantMessage("Part one. ")
     assert actions((cut, "length"), (CALLS, "stop"), (cut, "length")) == ["continue", "run_calls", "continue"]

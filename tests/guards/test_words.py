@@ -148,6 +148,11 @@ def test_two_refusals_without_a_word_end_the_turn() -> None:
     assert player.stopped.evidence["arguments"] == '{"argument": "b"}'
 
 
+def test_the_end_after_two_refusals_is_said_of_the_refused_call_only() -> None:
+    player = played(*steps(denied("a", ""), denied("b", "")))
+    assert player.record(read("c").outcome(2)) == []
+
+
 def test_refusals_with_words_do_not_end_the_turn() -> None:
     player = played(*steps(denied("a", ""), denied("b"), denied("c"), read("d")))
     assert player.stopped is None
