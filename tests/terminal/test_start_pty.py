@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import subprocess
 import sys
 from pathlib import Path
 
@@ -107,3 +108,23 @@ def test_the_program_speaks_chinese_where_it_is_wished(folder: Path, environment
         screen.submit("what is 12*7")
         screen.wait_for("第 2/12 步")
         screen.wait_for("✓")
+
+
+def test_nothing_slow_is_imported_before_the_first_paint() -> None:
+    slow = [
+        "agent_cli.agent",
+        "agent_cli.permissions",
+        "openai",
+        "rich",
+        "markdown_it",
+        "pydantic",
+        "httpx",
+        "tools",
+    ]
+    check = (
+        f"import sys, agent_cli.cli.interactive; print([name for name in {slow!r} if name in sys.modules])"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert shown.stdout.strip() == "[]"
