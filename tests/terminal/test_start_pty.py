@@ -113,7 +113,7 @@ def test_the_program_speaks_chinese_where_it_is_wished(folder: Path, environment
 def test_nothing_slow_is_imported_before_the_first_paint() -> None:
     slow = [
         "agent_cli.agent",
-        "agent_cli.permissions",
+        "agent_cli.permissions.judge",
         "openai",
         "rich",
         "markdown_it",
