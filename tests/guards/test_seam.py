@@ -66,6 +66,12 @@ def test_a_continuation_that_starts_from_the_beginning_shows_only_what_is_new() 
     assert streamed("the start", ["the", " start", " again"]) == ["", "", " again", ""]
 
 
+def test_a_long_text_that_is_begun_again_shows_only_what_is_new() -> None:
+    before = " ".join(f"word{n}" for n in range(500))
+    pieces = [before[:20], before[20:], " and more"]
+    assert streamed(before, pieces) == ["", "", " and more", ""]
+
+
 def test_a_first_reply_is_shown_as_it_comes() -> None:
     assert streamed("", ["a", "b"]) == ["a", "b", ""]
 

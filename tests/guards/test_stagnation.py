@@ -138,10 +138,10 @@ def test_the_result_is_quoted_up_to_300_characters() -> None:
 
 @pytest.mark.parametrize("cause", ["denied", "refused", "cancelled", "health"])
 def test_what_others_held_back_is_no_refusal_of_this_guard(cause: Cause) -> None:
-    player = played(*queries(8))
-    player.record(replace(queries(1)[0].outcome(9), cause=cause, executed=False, words="no"))
+    player = played(*queries(9))
     player.step += 1
-    player.play(steps(*queries(3, 20)))
+    player.record(replace(queries(1)[0].outcome(10), cause=cause, executed=False, words="no"))
+    player.play(steps(*queries(2, 20)))
     assert player.spoken[-2:] == ["10 refuse:stagnation", "11 stop:stagnation"]
 
 
