@@ -10,7 +10,7 @@ from agent_cli.errors import ModelError
 from agent_cli.events import GuardNote, ReasoningDelta, RetryEnded, RetryScheduled, TextDelta, TextDiscarded
 from agent_cli.guards.base import Verdict
 from agent_cli.guards.seam import Seam
-from agent_cli.messages import AssistantMessage, Message, Usage
+from agent_cli.messages import AssistantMessage, Message, Usage, cleaned
 from agent_cli.models.base import (
     ChatModel,
     Completed,
@@ -80,7 +80,7 @@ class ModelCall:
                     if isinstance(part, Completed):
                         self._emit_text(self._seam.close())
                         self._charge(part)
-                        return part
+                        return replace(part, message=cleaned(part.message))
                     self._show(part)
                     if isinstance(part, TextDelta | ReasoningDelta):
                         watch.record(part.text, isinstance(part, ReasoningDelta))

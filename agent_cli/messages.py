@@ -11,7 +11,7 @@ import json
 import random
 import string
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from agent_cli.errors import HistoryError
@@ -241,10 +241,26 @@ def _assistant_problems(message: AssistantMessage) -> list[str]:
     return problems
 
 
+def cleaned(message: AssistantMessage) -> AssistantMessage:
+    """``message`` with all of its text fit for any request (see :func:`clean_text`)."""
+    if _is_strict_utf8(message):
+        return message
+    calls = tuple(
+        replace(call, name=clean_text(call.name), arguments=clean_text(call.arguments))
+        for call in message.tool_calls
+    )
+    return replace(
+        message,
+        content=clean_text(message.content),
+        reasoning=clean_text(message.reasoning),
+        tool_calls=calls,
+    )
+
+
 def _is_strict_utf8(message: Message) -> bool:
     texts = [message.content]
     if isinstance(message, AssistantMessage):
-        texts += [message.reasoning, *(call.arguments for call in message.tool_calls)]
+        texts += [message.reasoning, *(call.name + call.arguments for call in message.tool_calls)]
     return not any("\x00" in text or not _encodes(text) for text in texts)
 
 

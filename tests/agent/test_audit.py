@@ -279,3 +279,9 @@ async def test_of_the_reads_of_a_batch_four_run_at_a_time_and_polls_alone() -> N
     calls = [(name, {"key": str(n)}) for name in ("read", "poll") for n in range(9)]
     assert (await Table([calls, "done"], [read, poll]).play()).status == "ok"
     assert most == {"read": 4, "poll": 1}
+
+
+async def test_a_lone_surrogate_in_a_call_ends_nothing() -> None:
+    table = Table([("lookup", {"key": "a\ud800"}), "done", "next"], [lookup])
+    assert (await table.play()).status == "ok"
+    assert (await table.play()).status == "ok"
