@@ -6,6 +6,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# Real programs and their clocks are tested one at a time, all else side by side.
+ALONE := process or pty or packaging or local_model
 
 .PHONY: chat test check docs clean
 
@@ -20,7 +22,8 @@ check:
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 -m "not ($(ALONE))"
+	$(BIN)/pytest -m "$(ALONE)"
 
 docs:
 	$(BIN)/python -m tests.cli.generated

@@ -101,9 +101,13 @@ def test_the_lines_that_connect_a_model_are_the_settings_that_do() -> None:
     ]
 
 
+OTHER_FLAGS = {"--guards", "--json", "--short"}
+"""Those of ``agent-cli doctor`` and of the benchmarks."""
+
+
 def test_every_flag_in_the_documents_exists() -> None:
     parser = build_parser(Catalog("en"))
-    known = {option for action in parser._actions for option in action.option_strings} | {"--guards"}
+    known = {option for action in parser._actions for option in action.option_strings} | OTHER_FLAGS
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
         flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
