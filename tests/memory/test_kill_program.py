@@ -17,7 +17,7 @@ from agent_cli.messages import UNKNOWN_OUTCOME_TEXT, ToolMessage, history_proble
 from tests.cli.running import command, environment
 from tests.wire.server import Answer, Body, WireServer, event, stream
 
-KILLS = 5
+KILLS = 50
 WARNED = re.compile(r"(\d+) calls? w(?:as|ere) interrupted")
 
 
